@@ -1,0 +1,203 @@
+// The intermediate representation: SSA over 64-bit integers, with memory in named slots and whole high-level operations.
+// Both generators (bpf/ and javascript/) implement every operation; the comments here are the specification.
+import type { AggregateType, Type } from "../language/types.ts";
+import type { Context } from "../language/context.ts";
+
+/** An SSA value: a 64-bit integer (two's complement; signedness is in the operations). Index into IrFunction.values. */
+export type Value = number;
+
+export interface IrModule {
+  readonly functions: readonly IrFunction[];
+  readonly maps: readonly IrMap[];
+  /** Names for `probe` values: emitted as an index. */
+  readonly probeNames: readonly string[];
+}
+
+/** A handler, or the body of a for-each over a map (which a handler calls through `for-each`). */
+export interface IrFunction {
+  readonly name: string;
+  readonly kind: "handler" | "map-callback";
+  readonly placement: "kernel" | "host";
+  /** Absent on the host. */
+  readonly context?: Context;
+  /** With a dispatch in the context: the numbers that let the handler run. */
+  readonly matches: readonly bigint[];
+  readonly values: readonly ValueInfo[];
+  readonly slots: readonly Slot[];
+  /** blocks[0] is the entry; ids are indices. */
+  readonly blocks: readonly IrBlock[];
+}
+
+/** `typed`: the verifier knows what it points to. For dumps and for the register allocator; nothing depends on the name. */
+export interface ValueInfo { readonly name?: string }
+
+/** A block of memory of the running handler, undefined until written. The generator decides where it lives. */
+export interface Slot { readonly name: string; readonly size: number; readonly align: number }
+
+export interface IrBlock {
+  /** SSA in the block-argument style: a jump supplies one value for each. */
+  readonly parameters: readonly Value[];
+  readonly instructions: readonly Instruction[];
+  readonly terminator: Terminator;
+}
+
+export type Terminator =
+  | { readonly op: "jump"; readonly to: number; readonly args: readonly Value[] }
+  /** Targets have no parameters (edges are split by the lowering). Taken when the condition is not 0. */
+  | { readonly op: "branch"; readonly condition: Value; readonly then: number; readonly otherwise: number }
+  /**
+   * At the head of a loop that the verifier cannot bound: goes on, or leaves when the kernel's budget of iterations
+   * is spent (may_goto where the kernel has it; on the host a million rounds). Targets have no parameters.
+   */
+  | { readonly op: "guard"; readonly body: number; readonly exit: number }
+  /** Leaves the handler. In a map callback: `stop` ends the iteration (1) or goes on (0). */
+  | { readonly op: "return"; readonly stop?: boolean };
+
+/** A place in memory. */
+export type Place =
+  | { readonly kind: "slot"; readonly slot: number; readonly offset: number }
+  /** In a map callback: the key, the value, or the slot of the caller that was passed as `captures`. */
+  | { readonly kind: "callback"; readonly of: "key" | "value" | "captures"; readonly offset: number };
+
+export type BinaryOp =
+  | "add" | "sub" | "mul"
+  /** Unsigned and signed division; by zero gives 0 (remainder: the dividend), as in the kernel. */
+  | "udiv" | "sdiv" | "umod" | "smod"
+  | "and" | "or" | "xor"
+  /** Shifts use the low 6 bits of the count. */
+  | "shl" | "lshr" | "ashr";
+export type CompareOp = "eq" | "ne" | "ult" | "ule" | "ugt" | "uge" | "slt" | "sle" | "sgt" | "sge";
+
+export type Width = 1 | 2 | 4 | 8;
+
+/** Where a read happens. `typed`: through a pointer the verifier knows: a plain load. `context`: the program's context. */
+export type ReadSpace = "kernel" | "user" | "typed";
+
+export type BuiltinValue =
+  | "pid" | "tid" | "uid" | "gid" | "cpu" | "cgroup" | "numa-node" | "random"
+  | "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-wall" | "nsecs-sw-tai" | "jiffies" | "elapsed"
+  /** bpf_get_current_task_btf: a typed pointer. `task` is the same as a plain kernel address where BTF tasks are missing. */
+  | "task"
+  | "func-ip" | "attach-cookie"
+  /** The context pointer itself. */
+  | "context"
+  /** pid of the -c command (0 without one): a constant the session sets before loading. */
+  | "child-pid"
+  /** 1 in user mode, 0 in the kernel (perf_event programs, from pt_regs.cs). */
+  | "user-mode";
+
+/** Produces bytes into memory that is already zero where it says "padded". */
+export type Source =
+  /** A scalar, stored in `width` bytes. */
+  | { readonly kind: "value"; readonly value: Value; readonly width: Width }
+  /** Bytes of a slot. */
+  | { readonly kind: "copy"; readonly from: Place; readonly size: number }
+  /** Constant bytes (a string literal with its terminator), then zero up to `size`. */
+  | { readonly kind: "constant"; readonly bytes: Uint8Array; readonly size: number }
+  /**
+   * A NUL-terminated string read from memory, at most min(limit, size - 1) characters. Zero-padded to `size` when the
+   * destination is a key, compared or stored in a map (`padded`); in an event only the terminator is sure.
+   * A failed read gives the empty string.
+   */
+  | { readonly kind: "string"; readonly space: "kernel" | "user"; readonly address: Value; readonly limit?: Value; readonly size: number; readonly padded: boolean }
+  /** `size` bytes read from memory; zeros when the read fails. */
+  | { readonly kind: "memory"; readonly space: "kernel" | "user"; readonly address: Value; readonly size: number }
+  /** u32 length, then that many bytes (at most capacity) read from memory: a BufferType. */
+  | { readonly kind: "buffer"; readonly space: "kernel" | "user"; readonly address: Value; readonly length: Value; readonly capacity: number; readonly padded: boolean }
+  /** The current task's comm, 16 bytes, zero-padded. */
+  | { readonly kind: "comm" }
+  /** A StackType value (16 bytes): captures the stack into the stack map `map`. */
+  | { readonly kind: "stack"; readonly space: "kernel" | "user"; readonly map: number; readonly limit: number; readonly mode: "address" | "build_id" }
+  /** Text of a file path behind a `struct path *`: bpf_d_path, where allowed. */
+  | { readonly kind: "path"; readonly address: Value; readonly size: number };
+
+export type Instruction =
+  | { readonly op: "constant"; readonly result: Value; readonly value: bigint }
+  | { readonly op: "binary"; readonly kind: BinaryOp; readonly result: Value; readonly left: Value; readonly right: Value }
+  /** 0 or 1. */
+  | { readonly op: "compare"; readonly kind: CompareOp; readonly result: Value; readonly left: Value; readonly right: Value }
+  /** The low `bits` of a value, zero- or sign-extended to 64. */
+  | { readonly op: "extend"; readonly result: Value; readonly value: Value; readonly bits: 8 | 16 | 32; readonly signed: boolean }
+  /** bswap of the low `bits`; the rest is zero. */
+  | { readonly op: "swap-bytes"; readonly result: Value; readonly value: Value; readonly bits: 16 | 32 | 64 }
+  | { readonly op: "builtin"; readonly result: Value; readonly name: BuiltinValue }
+  /** A load from the context: zero- or sign-extended. */
+  | { readonly op: "load-context"; readonly result: Value; readonly offset: number; readonly size: Width; readonly signed: boolean }
+  /** A load from a slot or a callback's memory. */
+  | { readonly op: "load"; readonly result: Value; readonly from: Place; readonly size: Width; readonly signed: boolean }
+  | { readonly op: "store"; readonly to: Place; readonly value: Value; readonly size: Width }
+  /** Zeroes bytes. */
+  | { readonly op: "zero"; readonly at: Place; readonly size: number }
+  /** Reads a scalar at an address: a probe read (0 when it fails), or a plain load where typed. */
+  | { readonly op: "read"; readonly result: Value; readonly space: ReadSpace; readonly address: Value; readonly offset: number; readonly size: Width; readonly signed: boolean }
+  /** Fills memory from a source. */
+  | { readonly op: "fill"; readonly to: Place; readonly source: Source; /** The characters or bytes copied (strings: without the terminator). */ readonly length?: Value }
+  /**
+   * Compares `length` bytes at two places as strings: stops at a NUL that both share. Gives 1 when they differ, else 0.
+   * `left` and `right` may be a constant.
+   */
+  | { readonly op: "compare-strings"; readonly result: Value; readonly left: Place; readonly right: Place | Uint8Array; readonly length: number }
+  /** Compares raw bytes: 1 when they differ. */
+  | { readonly op: "compare-bytes"; readonly result: Value; readonly left: Place; readonly right: Place; readonly length: number }
+  /** Is the constant a part of the string at the place (of `capacity` bytes)? Gives the first index or -1. */
+  | { readonly op: "find-string"; readonly result: Value; readonly text: Place; readonly capacity: number; readonly needle: Place | Uint8Array; readonly needleCapacity: number }
+  /** Characters before the NUL. */
+  | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }
+
+  // ── maps: `key` is absent on scalar maps. Keys are whole: every byte written, padding zero. ──
+  /** The value of a scalar-valued map entry; 0 when missing. */
+  | { readonly op: "map-load"; readonly result: Value; readonly map: number; readonly key?: Place; readonly size: Width; readonly signed: boolean }
+  /** Copies an entry into memory; zeros when missing. */
+  | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly key?: Place; readonly size: number }
+  | { readonly op: "map-has"; readonly result: Value; readonly map: number; readonly key?: Place }
+  | { readonly op: "map-store"; readonly map: number; readonly key?: Place; readonly source: Source }
+  /** Adds to a 64-bit entry (made when missing), atomically; the result is the new value, or the old one. */
+  | { readonly op: "map-add"; readonly map: number; readonly key?: Place; readonly value: Value; readonly result?: Value; readonly old?: boolean }
+  /** Result: 1 when there was one. */
+  | { readonly op: "map-delete"; readonly result?: Value; readonly map: number; readonly key?: Place }
+  /** Entries of a keyed map. */
+  | { readonly op: "map-length"; readonly result: Value; readonly map: number }
+  /** Adds a value to an aggregation entry: this CPU's copy. `value` absent for count. */
+  | { readonly op: "aggregate"; readonly map: number; readonly key?: Place; readonly value?: Value }
+  /** Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. */
+  | { readonly op: "aggregate-read"; readonly result: Value; readonly map: number; readonly key?: Place; readonly signed: boolean }
+  /** Runs a map callback for each entry, with the slot `captures` of this function shared. */
+  | { readonly op: "for-each"; readonly map: number; readonly callback: number; readonly captures?: number }
+
+  // ── to the host ──
+  /** Sends an event: the fields in the schema's order and layout. `stored`: 1 when the ring buffer took it. */
+  | { readonly op: "emit"; readonly schema: number; readonly fields: readonly Source[] }
+  /** Length of a captured stack (`len(kstack)`). */
+  | { readonly op: "stack-length"; readonly result: Value; readonly stack: Place }
+
+  // ── acts ──
+  | { readonly op: "signal"; readonly result?: Value; readonly signal: Value; readonly thread: boolean }
+  | { readonly op: "override"; readonly value: Value }
+  | { readonly op: "write-user"; readonly result?: Value; readonly address: Value; readonly from: Place; readonly size: number }
+  /** Address of this CPU's (or the given CPU's) copy of a per-CPU kernel variable; 0 when there is none. */
+  | { readonly op: "percpu-address"; readonly result: Value; readonly symbol: string; readonly cpu?: Value }
+  | { readonly op: "socket-cookie"; readonly result: Value; readonly socket: Value }
+  /** Is this process in the cgroup/namespace …: reserved for later. */
+  | { readonly op: "parse-address"; readonly to: Place; readonly text: Uint8Array };
+
+/** A map as the script sees it; storage is chosen by the compiler (maps.ts) and known to both executors. */
+export interface IrMap {
+  readonly name: string;
+  readonly keys: readonly Type[];
+  readonly value: Type | AggregateType;
+  readonly storage: MapStorage;
+  readonly entries: number;
+}
+
+/**
+ * - `slot`: a scalar map without keys: `offset` bytes into the globals region: u64 set flag, then the value.
+ * - `percpu-slot`: a keyless aggregation: u64 words at `offset` of each CPU's stripe in the per-CPU region
+ *   (stripe size in the plan); first a u64 set flag.
+ * - `hash`, `lru-hash`, `percpu-hash`, …: a kernel map of its own.
+ * - `stacks`: the stack map.
+ */
+export type MapStorage =
+  | { readonly kind: "slot"; readonly offset: number }
+  | { readonly kind: "percpu-slot"; readonly offset: number }
+  | { readonly kind: "hash" | "lru-hash" | "percpu-hash" | "percpu-lru-hash" }
+  | { readonly kind: "stacks"; readonly frames: number; readonly buildId: boolean };

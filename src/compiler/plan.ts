@@ -1,0 +1,113 @@
+// The plan: everything a session needs, as plain data. Nothing in it refers to this machine's descriptors.
+import type { Config, SiteRef } from "../language/check/checked.ts";
+import type { Context, ProgramType } from "../language/context.ts";
+import type { PrintfFormat } from "../language/printf.ts";
+import type { Type } from "../language/types.ts";
+import type { IrMap } from "./ir.ts";
+
+export interface Plan {
+  readonly config: Config;
+  /** The script's maps, then stack maps. Events and host programs refer to them by index. */
+  readonly maps: readonly IrMap[];
+  /** Kernel maps to create, in order; relocations refer to them by index. */
+  readonly kernelMaps: readonly KernelMap[];
+  readonly programs: readonly KernelProgram[];
+  readonly hosts: readonly HostProgram[];
+  readonly schemas: readonly EventSchema[];
+  readonly probeNames: readonly string[];
+  /** strftime formats, by index. */
+  readonly timeFormats: readonly string[];
+  readonly printStyle: "bpftrace" | "systemtap" | "d";
+}
+
+/** What a kernel map is for, so that the session finds it again. */
+export type KernelMapRole =
+  | { readonly kind: "map"; readonly map: number }
+  /** Scalar maps: an mmapable array of one value of `size` bytes. */
+  | { readonly kind: "globals"; readonly size: number }
+  /** Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU. */
+  | { readonly kind: "percpu"; readonly stripe: number }
+  | { readonly kind: "events" }
+  /** Scratch memory for what does not fit the BPF stack. */
+  | { readonly kind: "scratch" };
+
+export interface KernelMap {
+  readonly role: KernelMapRole;
+  /** At most 15 characters: shown by bpftool. */
+  readonly name: string;
+  /** bpf_map_type number. */
+  readonly type: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+  readonly entries: number;
+  readonly flags: number;
+}
+
+export interface Relocation {
+  /** Index of the ld_imm64's first instruction. */
+  readonly instruction: number;
+  readonly kind: "map" | "map-value" | "child-pid";
+  readonly map: number;
+  /** For map-value: bytes into the value. */
+  readonly offset: number;
+}
+
+export interface KernelProgram {
+  readonly name: string;
+  readonly provider: string;
+  readonly type: ProgramType;
+  readonly context: Context;
+  readonly sites: readonly SiteRef[];
+  /** Index in probeNames of each site. */
+  readonly cookies: readonly number[];
+  /** 8 bytes an instruction. */
+  readonly code: Uint8Array;
+  readonly relocations: readonly Relocation[];
+  /** Subprograms of the code (map callbacks): the verifier finds them by their calls. For dumps. */
+  readonly subprograms: readonly { readonly name: string; readonly start: number }[];
+}
+
+/** A handler that runs in strobe's process: source of `(runtime) => void`, see javascript/. */
+export interface HostProgram {
+  readonly name: string;
+  readonly provider: string;
+  readonly sites: readonly SiteRef[];
+  readonly source: string;
+}
+
+/**
+ * An event's record: u32 schema index, u32 zero, then the fields at their offsets (8-byte aligned from the record's start).
+ */
+export interface EventSchema {
+  readonly action: EventAction;
+  readonly fields: readonly EventField[];
+  /** Bytes of the whole record, the 8-byte header included. */
+  readonly size: number;
+  /** Probe it was written in: for lost counts. */
+  readonly probe: string;
+  /** Where in the per-CPU stripe this schema's lost counter is. */
+  readonly lostOffset: number;
+}
+
+export interface EventField { readonly name: string; readonly type: Type; readonly offset: number }
+
+/** What the host does when the event arrives. Arguments are the fields, in order, unless said. */
+export type EventAction =
+  | { readonly kind: "printf"; readonly format: PrintfFormat; readonly to: "output" | "error" | "warning" }
+  /** print(value) of one field; `label` for maps' single entries: `@x[1]`. */
+  | { readonly kind: "print-value" }
+  /** print(@m[k]): the key fields, then the value. */
+  | { readonly kind: "print-entry"; readonly map: number }
+  /** print(@m, top, divisor): fields top and divisor. */
+  | { readonly kind: "print-map"; readonly map: number }
+  | { readonly kind: "clear-map"; readonly map: number }
+  | { readonly kind: "zero-map"; readonly map: number }
+  | { readonly kind: "exit" }
+  | { readonly kind: "time"; readonly format: string }
+  | { readonly kind: "join"; readonly separator: string }
+  | { readonly kind: "cat"; readonly format: PrintfFormat }
+  | { readonly kind: "system"; readonly format: PrintfFormat }
+  /** A typed event for the library: emit({ … }). */
+  | { readonly kind: "data"; readonly name: string }
+  /** An error from a helper or an assertion, with the place in the script. */
+  | { readonly kind: "error"; readonly message: string };

@@ -1,0 +1,25 @@
+// What generated host programs call. The session implements it over the live maps; tests implement it over plain memory
+// (that is the oracle of the differential suite). Keys and values are bytes in the layout of language/layout.ts.
+
+export interface HostRuntime {
+  builtin(name: string): bigint;
+  comm(): Uint8Array;
+  /** The entry's bytes (an aggregation: all CPUs together, in aggregateWords form), or undefined when missing. */
+  mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined;
+  mapStore(map: number, key: Uint8Array | null, value: Uint8Array): void;
+  mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint; // the new value
+  mapDelete(map: number, key: Uint8Array | null): boolean;
+  mapLength(map: number): number;
+  /** Adds to an aggregation. */
+  aggregate(map: number, key: Uint8Array | null, value: bigint): void;
+  /** A snapshot: entries deleted while iterating are still visited. */
+  mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
+  /** A whole record, header included, in the schema's layout. */
+  emit(schema: number, record: Uint8Array): void;
+  /** Reads this machine's memory: undefined when it cannot (the host executor has no kernel memory). */
+  readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
+  signal(signal: bigint): bigint;
+}
+
+/** What a host program's source evaluates to. */
+export type HostFunction = (runtime: HostRuntime) => void;

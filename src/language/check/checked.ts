@@ -1,0 +1,116 @@
+// What the checker hands to the compiler.
+import type { Context } from "../context.ts";
+import type { Block, Expression, Probe, Program } from "../program.ts";
+import type { Type } from "../types.ts";
+
+/**
+ * What the checker and the providers need to know about types, beyond the script: kernel types from BTF, by the names
+ * that C uses. All lookups are lazy and cached.
+ */
+export interface TypeScope {
+  /** `task_struct` with tag struct; typedefs and base types (`u32`, `size_t`, `pid_t`) without a tag. */
+  find(name: string, tag?: "struct" | "union" | "enum"): Type | undefined;
+  /** An enum constant: `BPF_MAP_TYPE_HASH`. */
+  enumConstant(name: string): bigint | undefined;
+  /** Names near to a misspelt one, best first, at most three. */
+  similar(name: string, tag?: "struct" | "union" | "enum"): string[];
+}
+
+/** What this kernel can do, as far as checking and compiling care. A plain record so that tests can make one. */
+export interface Capabilities {
+  /** [6, 18] */
+  readonly kernel: readonly [number, number];
+  readonly btf: boolean;
+  readonly mayGoto: boolean;
+  readonly ringBuffer: boolean;
+  /** Signed division and the other cpu-v4 instructions. */
+  readonly cpuV4: boolean;
+  /** Helper ids that a program of this type may call; absent when it was not probed. */
+  readonly helpers?: ReadonlySet<number>;
+  /** Possible CPUs: the size of per-CPU regions. */
+  readonly cpus: number;
+  readonly taskBtf: boolean;
+}
+
+/** One attach target of a handler, resolved. `site` is the provider's own data. */
+export interface SiteRef {
+  /** Full probe name, for `probe` and for messages: `tracepoint:sched:sched_switch`. */
+  readonly name: string;
+  /** Name for `func`. */
+  readonly func?: string;
+  /** With the context's dispatch: the number to match. */
+  readonly match?: bigint;
+  readonly data: unknown;
+}
+
+/** A probe whose specs were resolved: each variant is a context and the sites that share it. */
+export interface ResolvedProbe {
+  readonly probe: Probe;
+  readonly variants: readonly { readonly context: Context | "host"; readonly provider: string; readonly sites: readonly SiteRef[] }[];
+}
+
+export interface CheckedProgram {
+  readonly program: Program;
+  readonly config: Config;
+  readonly maps: readonly CheckedMap[];
+  readonly handlers: readonly CheckedHandler[];
+  readonly functions: readonly CheckedFunction[];
+}
+
+/** One probe body in one context: types filled in, its own copy of the tree. */
+export interface CheckedHandler {
+  readonly probe: Probe;
+  readonly provider: string;
+  readonly context: Context | "host";
+  readonly sites: readonly SiteRef[];
+  readonly predicate?: Expression;
+  readonly body: Block;
+  readonly variables: readonly CheckedVariable[];
+  /** Decided from what the body uses: begin, end and interval run on the host unless they need the kernel. */
+  readonly placement: "kernel" | "host";
+}
+
+export interface CheckedVariable { readonly name: string; readonly type: Type }
+
+/** Functions are inlined by the compiler; parameters are the first variables. */
+export interface CheckedFunction {
+  readonly name: string;
+  readonly parameters: number;
+  readonly variables: readonly CheckedVariable[];
+  readonly result: Type;
+  readonly body: Block;
+}
+
+export interface CheckedMap {
+  /** Without "@"; "" for the anonymous map. */
+  readonly name: string;
+  /** Key types, integers widened to 64 bits; empty for a scalar map. */
+  readonly keys: readonly Type[];
+  /** The key was written as one tuple (`@[(1, 2)]`) rather than several keys; prints the same. */
+  readonly value: Type;
+  /** From a map declaration: `hash`, `lruhash`, `percpuhash`, …; undefined lets the compiler choose. */
+  readonly storage?: string;
+  readonly entries?: number;
+}
+
+/** The config variables that touch compiling and running, resolved from defaults, the script and the environment. */
+export interface Config {
+  readonly maxStringLength: number;
+  readonly maxMapKeys: number;
+  readonly maxCatBytes: number;
+  readonly maxProbes: number;
+  readonly maxBpfProgs: number;
+  /** Bytes of the event ring buffer, a power of two. */
+  readonly ringBytes: number;
+  readonly onStackLimit: number;
+  readonly stackMode: "bpftrace" | "perf" | "raw" | "build_id";
+  readonly missingProbes: "error" | "warn" | "ignore";
+  readonly printMapsOnExit: boolean;
+  readonly stringTrailer: string;
+  readonly cppDemangle: boolean;
+  readonly lazySymbolication: boolean;
+  readonly license: string;
+  readonly logSize: number;
+  readonly showDebugInfo: boolean;
+  readonly cacheUserSymbols: "PER_PROGRAM" | "PER_PID" | "NONE";
+}

@@ -1,0 +1,99 @@
+// How a value of each type lies in memory: in map keys and values, in event records, on the BPF stack.
+// Everything is little-endian; fields are aligned to their own size, at most 8; padding is always zero.
+import type { AggregateType, Type } from "./types.ts";
+import { bucketCount, linearBucketCount } from "./histogram.ts";
+
+/** Bytes that a value of this type takes. */
+export function sizeOf(type: Type): number {
+  switch (type.kind) {
+    case "unknown":
+    case "void": return 0;
+    case "boolean": return 1;
+    case "integer":
+    case "enum": return type.bits / 8;
+    case "pointer": return 8;
+    case "struct": return type.size;
+    case "array": return sizeOf(type.element) * type.length;
+    case "string": return type.capacity;
+    case "buffer": return 4 + type.capacity;
+    case "tuple": return fieldLayout(type.elements).size;
+    case "record": return fieldLayout(type.fields.map((f) => f.type)).size;
+    case "stack": return 16;
+    case "named":
+      switch (type.of) {
+        case "usym": return 16;
+        case "inet": return 24;
+        case "timestamp": return 16;
+        default: return 8;
+      }
+    case "aggregate": return aggregateWords(type) * 8;
+  }
+}
+
+/** Alignment in bytes: 1, 2, 4 or 8. */
+export function alignOf(type: Type): number {
+  switch (type.kind) {
+    case "unknown":
+    case "void":
+    case "boolean":
+    case "string": return 1;
+    case "integer":
+    case "enum": return type.bits / 8;
+    case "array": return alignOf(type.element);
+    case "buffer": return 4;
+    case "tuple": return Math.max(1, ...type.elements.map(alignOf));
+    case "record": return Math.max(1, ...type.fields.map((f) => alignOf(f.type)));
+    // Struct bytes are copied from elsewhere; 8 keeps every member naturally aligned.
+    case "struct":
+    case "pointer":
+    case "stack":
+    case "named":
+    case "aggregate": return 8;
+  }
+}
+
+/** The offsets of fields laid out one after the other, and the size of the whole (padded to the alignment). */
+export function fieldLayout(types: readonly Type[]): { offsets: number[]; size: number; align: number } {
+  const offsets: number[] = [];
+  let end = 0;
+  let align = 1;
+  for (const type of types) {
+    const own = alignOf(type);
+    align = Math.max(align, own);
+    end = roundUp(end, own);
+    offsets.push(end);
+    end += sizeOf(type);
+  }
+  return { offsets, size: roundUp(end, align), align };
+}
+
+/**
+ * A map's key: the lone key as it is, several keys as the fields of a tuple. Integers in keys are widened to 64 bits
+ * by the checker, so that `@[1]` and `@[(uint8)1]` are one entry.
+ */
+export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: number } {
+  const { offsets, size } = fieldLayout(keys);
+  return { offsets, size };
+}
+
+/**
+ * An aggregate's 64-bit words, the same on every CPU's copy:
+ *   count: [count]   sum: [sum, set]   avg, stats: [total, count]   min, max: [value, set]
+ *   hist, lhist: one word a bucket (see histogram.ts)
+ */
+export function aggregateWords(type: AggregateType): number {
+  switch (type.aggregate) {
+    case "count": return 1;
+    case "sum":
+    case "avg":
+    case "stats":
+    case "min":
+    case "max": return 2;
+    case "hist": return bucketCount(type.bits ?? 0);
+    case "lhist": return linearBucketCount(type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
+  }
+}
+
+export function roundUp(value: number, to: number): number {
+  return Math.ceil(value / to) * to;
+}

@@ -1,0 +1,67 @@
+// The one interface of a probe kind. Adding a kind is a file that exports one of these, and a line in registry.ts.
+import type { Diagnostic } from "../language/diagnostic.ts";
+import type { ResolvedProbe, SiteRef } from "../language/check/checked.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import type { Context } from "../language/context.ts";
+import type { System } from "./system.ts";
+
+export interface Provider {
+  /** Canonical name, first part of a probe: `tracepoint`. */
+  readonly name: string;
+  /** Other spellings, short ones first: `t`. Front-ends pass names through as written; registry.findProvider knows them. */
+  readonly aliases: readonly string[];
+  /** One line for `strobe --help` and docs, with the parts: `tracepoint:CATEGORY:EVENT`. */
+  readonly usage: string;
+  readonly doc: string;
+  /**
+   * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
+   * (`-lv`). Streams, since some lists are long.
+   */
+  list(parts: readonly string[], system: System, options: ListOptions): Iterable<Listed>;
+  /** The sites a spec means, grouped by equal context; or diagnostics that name near misses. */
+  resolve(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution;
+  /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. Absent on host-only providers. */
+  attach?(request: AttachRequest): Attachment;
+}
+
+export interface ListOptions { readonly verbose: boolean; readonly pid?: number }
+export interface Listed {
+  /** `tracepoint:sched:sched_switch` */
+  readonly probe: string;
+  /** C-like lines: `    char prev_comm[16]`. Only with verbose. */
+  readonly details?: readonly string[];
+}
+
+export interface ResolveOptions {
+  /** `-p`: restrict to this process. */
+  readonly pid?: number;
+  /** `-c`: the traced command, for providers that need its binary. */
+  readonly command?: string;
+  readonly missing: "error" | "warn" | "ignore";
+  /** Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper. */
+  readonly uses: ReadonlySet<string>;
+}
+
+export interface Resolution {
+  readonly variants: ResolvedProbe["variants"];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface AttachRequest {
+  /** The loaded program's descriptor. Several when the provider wants one program a site (`tracing` programs bind at load). */
+  readonly program: number;
+  readonly context: Context;
+  readonly sites: readonly SiteRef[];
+  /** Cookie of each site, in the sites' order (its index in the plan's probe names). */
+  readonly cookies: readonly bigint[];
+  readonly pid?: number;
+}
+
+/** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
+export interface Attachment extends Disposable {
+  readonly attached: number;
+  /** Sites that could not be attached, and why. */
+  readonly failed: readonly { readonly site: SiteRef; readonly reason: string }[];
+  /** Descriptors whose closing detaches: so that the session can close them in bulk, in parallel. */
+  readonly descriptors: readonly number[];
+}

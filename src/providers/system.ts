@@ -1,0 +1,80 @@
+// The machine as providers and the checker see it: facts about the running kernel and its programs, read lazily.
+// Live on this machine (live-system.ts) or made up in tests. Nothing here changes the system.
+import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Type } from "../language/types.ts";
+
+export interface System {
+  readonly types: TypeScope;
+  readonly capabilities: Capabilities;
+  /** Kernel functions from BTF: parameters, result, the BTF id that attaching wants. */
+  kernelFunction(name: string): KernelFunction | undefined;
+  /** All traceable kernel function names, sorted lazily, for listings and wildcards; with `module` those of one module. */
+  kernelFunctions(): readonly string[];
+  /** Symbols of /proc/kallsyms. */
+  symbolAddress(name: string): bigint | undefined;
+  /** A tracepoint's format file, parsed. */
+  tracepoint(category: string, name: string): TracepointFormat | undefined;
+  tracepoints(): readonly { readonly category: string; readonly name: string }[];
+  /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
+  rawTracepoint(name: string): { readonly btfId: number; readonly args: readonly { readonly name: string; readonly type: Type }[] } | undefined;
+  rawTracepoints(): readonly string[];
+  /** BTF iterators (bpf_iter__NAME structs). */
+  iterators(): readonly string[];
+  /** A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a pid. */
+  binary(pathOrName: string, pid?: number): Binary | undefined;
+  /** Executables and libraries mapped into a process (or all running ones without a pid). */
+  mappedBinaries(pid: number): readonly string[];
+}
+
+export interface KernelFunction {
+  readonly name: string;
+  readonly btfId: number;
+  /** Module name, or "vmlinux". */
+  readonly module: string;
+  readonly parameters: readonly { readonly name: string; readonly type: Type }[];
+  readonly result: Type;
+}
+
+export interface TracepointFormat {
+  /** The number to give perf_event_open. */
+  readonly id: number;
+  readonly fields: readonly TracepointField[];
+}
+
+/** One `field:` line; common_ fields are left out. */
+export interface TracepointField {
+  readonly name: string;
+  /** As the format file writes it: `const char *`, `__data_loc char[]`. */
+  readonly declaration: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly signed: boolean;
+}
+
+export interface Binary {
+  /** Absolute path to open, through /proc/PID/root where needed. */
+  readonly path: string;
+  /** Path as the user would write it. */
+  readonly shownPath: string;
+  readonly buildId?: string;
+  readonly machine: "x86-64" | "arm64" | "other";
+  /** Function symbols by name: file offsets. Includes .dynsym, .symtab and .gnu_debugdata. */
+  symbol(name: string): BinarySymbol | undefined;
+  symbols(): Iterable<BinarySymbol>;
+  /** Virtual address to file offset; undefined outside any loaded segment. */
+  fileOffset(address: bigint): bigint | undefined;
+  usdtProbes(): readonly UsdtProbe[];
+}
+
+export interface BinarySymbol { readonly name: string; readonly address: bigint; readonly size: bigint; readonly fileOffset: bigint; readonly kind: "function" | "object" }
+
+export interface UsdtProbe {
+  readonly provider: string;
+  readonly name: string;
+  /** File offset of the nop. */
+  readonly fileOffset: bigint;
+  /** File offset of the semaphore counter; 0 when there is none. */
+  readonly semaphoreOffset: bigint;
+  /** Argument descriptions as the note has them: `-4@%edi 8@16(%rbp)`. */
+  readonly argumentText: string;
+}

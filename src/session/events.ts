@@ -1,0 +1,74 @@
+// What a live session tells its consumer (the command's output, the library's iterators).
+import type { EventSchema, Plan } from "../compiler/plan.ts";
+import type { IrMap } from "../compiler/ir.ts";
+
+/** The memory that records lie in: views of one buffer, made once. Offsets of records are multiples of 8. */
+export interface RecordMemory {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  /** Little-endian 32-bit words of the same bytes. */
+  readonly words: Uint32Array;
+}
+
+/** Handles one schema's records. The record begins at `offset` with its 8-byte header and is only valid during the call. */
+export type RecordHandler = (offset: number) => void;
+
+/**
+ * Receives a session's events. Handlers are made once a schema (and once a memory: the kernel's ring and the host
+ * executor's own records), so that they can be specialised and the hot path allocates nothing.
+ */
+export interface Consumer {
+  /** printf, errorf, print-value, print-entry, time, join, data, error. The session itself acts on the other actions. */
+  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler;
+  /** print(@m), and every non-empty map at the end. Entries are in the map's own order: sorting is the consumer's. */
+  map(snapshot: MapSnapshot, options: { readonly top: number; readonly divisor: number; readonly services: ConsumerServices }): void;
+  /** Output of system() and cat(). */
+  text(text: Uint8Array): void;
+  /** Lost events and failed map updates, as they are noticed (and once more at the end). */
+  trouble(trouble: Trouble): void;
+  attached(probes: number): void;
+  /** After each batch of records, and before the session waits: write out what is buffered. */
+  flush(): void;
+}
+
+/** What formatting needs from the live machine. */
+export interface ConsumerServices {
+  readonly plan: Plan;
+  readonly symbols: SymbolResolver;
+  /** Milliseconds since the epoch of a boot-clock time in nanoseconds. */
+  bootToEpochMilliseconds(nanoseconds: bigint): number;
+}
+
+export interface SymbolResolver {
+  /** `vfs_read`, offset 12; undefined when unknown. */
+  kernel(address: bigint): Frame;
+  user(address: bigint, pid: number): Frame;
+  /** Addresses of a captured stack, innermost first; undefined when it was lost. */
+  stack(id: bigint, map: number): readonly bigint[] | undefined;
+  /** Build id and file offset frames of a build-id stack. */
+  buildIdStack(id: bigint, map: number): readonly { readonly buildId: string; readonly offset: bigint }[] | undefined;
+  userName(uid: number): string;
+  cgroupPath(id: bigint): string;
+}
+
+export interface Frame {
+  readonly address: bigint;
+  readonly symbol?: string;
+  readonly offset?: number;
+  /** Module or binary it lies in. */
+  readonly module?: string;
+}
+
+/** A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed over CPUs. */
+export interface MapSnapshot {
+  readonly map: IrMap;
+  readonly index: number;
+  readonly entries: readonly (readonly [key: Uint8Array, value: Uint8Array])[];
+}
+
+export type Trouble =
+  | { readonly kind: "lost"; readonly probe: string; readonly count: number }
+  | { readonly kind: "map-full"; readonly map: string; readonly count: number }
+  | { readonly kind: "missed"; readonly probe: string; readonly count: number }
+  | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
+  | { readonly kind: "message"; readonly text: string };

@@ -1,0 +1,26 @@
+// Builds and runs the tests: `node test/run.mjs [unit] [live] [guest] [file-substring…]`.
+// Live tests share one kernel, so they run one file at a time.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { globSync } from "./support/glob.mjs";
+
+const kinds = { unit: "build/src", live: "build/test/live", guest: "build/test/guest" };
+const words = process.argv.slice(2);
+const chosen = Object.keys(kinds).filter((kind) => words.includes(kind));
+const names = words.filter((word) => !(word in kinds));
+
+const built = spawnSync(process.execPath, ["build.mjs", "--quiet", "--tests"], { stdio: "inherit" });
+if (built.status !== 0) process.exit(built.status ?? 1);
+
+const files = (chosen.length ? chosen : Object.keys(kinds))
+  .flatMap((kind) => (existsSync(kinds[kind]) ? globSync(kinds[kind], ".test.js") : []))
+  .filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
+if (files.length === 0) {
+  console.error("no test file matches");
+  process.exit(1);
+}
+const serial = chosen.includes("live") || chosen.includes("guest") ? ["--test-concurrency=1"] : [];
+const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...serial, "--test-timeout=120000", ...files], {
+  stdio: "inherit",
+});
+process.exit(run.status ?? 1);
