@@ -1,0 +1,62 @@
+// The one table of builtins, and the small view of it that a parser needs.
+import type { AggregateKind } from "../types.ts";
+import type { Dialect } from "../program.ts";
+import { actionBuiltins } from "./actions.ts";
+import { aggregationBuiltins } from "./aggregations.ts";
+import { memoryBuiltins } from "./memory.ts";
+import type { BuiltinSpec } from "./signature.ts";
+import { valueBuiltins } from "./values.ts";
+
+export const builtins: readonly BuiltinSpec[] = [...valueBuiltins, ...memoryBuiltins, ...actionBuiltins, ...aggregationBuiltins];
+
+const byName: ReadonlyMap<string, BuiltinSpec> = new Map(builtins.map((spec) => [spec.name, spec]));
+const argN = byName.get("argN")!;
+const numbered = /^arg(0|[1-9]\d{0,2})$/;
+
+/** The row of a canonical name; the row `argN` for `arg0`, `arg1`, …. */
+export function findBuiltin(name: string): BuiltinSpec | undefined {
+  if (numbered.test(name)) return argN;
+  return name === "argN" ? undefined : byName.get(name);
+}
+
+/** `arg3` → 3; undefined for any other name. */
+export function argumentNumber(name: string): number | undefined {
+  const match = numbered.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** What a parser asks: names are as the language spells them, and `canonical` gives the table's. */
+export interface BuiltinNames {
+  /** May stand alone: `pid`. */
+  isValue(name: string): boolean;
+  /** May be called: `str(…)`. Aggregations are not functions. */
+  isFunction(name: string): boolean;
+  /** The kind of aggregation that a name means. */
+  aggregate(name: string): AggregateKind | undefined;
+  canonical(name: string): string;
+  /** Every spelling, for suggestions. */
+  names(): readonly string[];
+}
+
+const views = new Map<Dialect["name"], BuiltinNames>();
+
+export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
+  let view = views.get(dialect);
+  if (view === undefined) views.set(dialect, view = viewOf(dialect));
+  return view;
+}
+
+function viewOf(dialect: Dialect["name"]): BuiltinNames {
+  const rows = new Map<string, BuiltinSpec>();
+  for (const spec of builtins) {
+    for (const spelling of spec.spelling?.[dialect] ?? [spec.name]) rows.set(spelling, spec);
+  }
+  const row = (name: string): BuiltinSpec | undefined => numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
+  return {
+    isValue: (name) => { const form = row(name)?.form; return form === "value" || form === "both"; },
+    isFunction: (name) => { const form = row(name)?.form; return form === "function" || form === "both"; },
+    aggregate: (name) => row(name)?.aggregate,
+    canonical: (name) => numbered.test(name) ? name : row(name)?.name ?? name,
+    names: () => [...rows.keys()].filter((name) => name !== "argN"),
+  };
+}
