@@ -83,6 +83,8 @@ export interface EventSchema {
   readonly fields: readonly EventField[];
   /** Bytes of the whole record, the 8-byte header included. */
   readonly size: number;
+  /** Where the call stands in the script: what errorf and warnf point at. */
+  readonly place?: { readonly source: string; readonly line: number; readonly column: number; readonly endColumn: number };
   /** Probe it was written in: for lost counts. */
   readonly probe: string;
   /** Where in the per-CPU stripe this schema's lost counter is. */

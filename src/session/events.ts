@@ -49,6 +49,8 @@ export interface SymbolResolver {
   buildIdStack(id: bigint, map: number): readonly { readonly buildId: string; readonly offset: bigint }[] | undefined;
   userName(uid: number): string;
   cgroupPath(id: bigint): string;
+  /** `openat`; the number as text when unknown. */
+  systemCallName(number: number): string;
 }
 
 export interface Frame {

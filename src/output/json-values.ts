@@ -1,0 +1,71 @@
+// A value of any type as JSON text, in the shapes of bpftrace's manual.
+import { fieldLayout } from "../language/layout.ts";
+import type { AggregateType, Type } from "../language/types.ts";
+import type { ConsumerServices } from "../session/events.ts";
+import { usedBuckets } from "./histogram.ts";
+import { average, elementSize, isCharacter, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+
+const int64Max = 9223372036854775807n;
+
+export function valueJson(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
+  switch (type.kind) {
+    case "integer":
+    case "enum": return integerJson(readInteger(type.bits, type.signed, memory, offset));
+    case "boolean": return memory.bytes[offset] ? "true" : "false";
+    case "pointer": return integerJson(memory.view.getBigUint64(offset, true));
+    case "buffer": return `[${readBuffer(memory, offset).join(",")}]`;
+    case "array":
+      if (isCharacter(type.element)) return JSON.stringify(readString(memory, offset, type.length));
+      return `[${Array.from({ length: type.length }, (_, i) => valueJson(type.element, memory, offset + i * elementSize(type.element), services)).join(",")}]`;
+    case "tuple": {
+      const { offsets } = fieldLayout(type.elements);
+      return `[${type.elements.map((element, i) => valueJson(element, memory, offset + offsets[i], services)).join(",")}]`;
+    }
+    case "record": {
+      const { offsets } = fieldLayout(type.fields.map((f) => f.type));
+      return `{${type.fields.map((f, i) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
+    }
+    case "struct":
+      return `{${type.members.map((m) => `${JSON.stringify(m.name)}: ${m.bitWidth === undefined
+        ? valueJson(m.type, memory, offset + m.offset, services)
+        : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
+    case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
+    case "string":
+    case "stack":
+    case "named":
+    case "unknown":
+    case "void": return JSON.stringify(valueText(type, memory, offset, services));
+  }
+}
+
+function integerJson(value: bigint): string {
+  return value > int64Max ? `"${value}"` : String(value);
+}
+
+/** A map's key as the name of an object's member: `1,a`. */
+export function keyText(types: readonly Type[], memory: Memory, services: ConsumerServices): string {
+  const { offsets } = fieldLayout(types);
+  return types.map((type, i) => (type.kind === "stack"
+    ? stackText(type, memory, offsets[i], services, false)
+    : valueText(type, memory, offsets[i], services))).join(",");
+}
+
+export function aggregateJson(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
+  const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : value);
+  switch (type.aggregate) {
+    case "count": return integerJson(words[0] / divisor);
+    case "sum":
+    case "min":
+    case "max": return integerJson(signed(words[0]) / divisor);
+    case "avg": return integerJson(average(type, words) / divisor);
+    case "stats": return `{"count": ${words[1]}, "average": ${average(type, words) / divisor}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
+    case "hist":
+    case "lhist": {
+      const buckets = usedBuckets(type, words).map(({ low, high, count }) => {
+        const ends = [...(low === null ? [] : [`"min": ${low}`]), ...(high === null ? [] : [`"max": ${high - 1n}`])];
+        return `{${[...ends, `"count": ${count / divisor}`].join(", ")}}`;
+      });
+      return `[${buckets.join(",")}]`;
+    }
+  }
+}

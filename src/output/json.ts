@@ -1,0 +1,156 @@
+// JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
+import type { EventSchema } from "../compiler/plan.ts";
+import type { Type } from "../language/types.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import { ByteWriter } from "./bytes.ts";
+import { aggregateJson, keyText, valueJson } from "./json-values.ts";
+import { orderedEntries } from "./map-order.ts";
+import { printfWriter } from "./printf.ts";
+import { writeFully } from "./sink.ts";
+import { strftime } from "./strftime.ts";
+import { troubleText } from "./trouble.ts";
+import { memoryOf, readString, readWords } from "./values.ts";
+
+const flushBytes = 1 << 16;
+const decoder = new TextDecoder();
+
+export class JsonConsumer implements Consumer {
+  readonly #output: number;
+  readonly #full: boolean;
+  readonly #out = new ByteWriter();
+  events = 0;
+
+  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none" }) {
+    this.#output = options.output;
+    this.#full = options.buffering === "full";
+  }
+
+  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const write = this.#writer(schema, memory, services);
+    return (offset) => {
+      write(offset);
+      this.events++;
+      if (this.#out.length > flushBytes) this.#write();
+    };
+  }
+
+  #writer(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const { action, fields, place } = schema;
+    switch (action.kind) {
+      case "printf": {
+        // The line is formatted apart, since JSON escapes it.
+        const line = new ByteWriter();
+        const write = printfWriter(action.format, fields, memory, line, services);
+        const text = (offset: number) => {
+          line.clear();
+          write(offset);
+          return JSON.stringify(decoder.decode(line.view()));
+        };
+        if (action.to === "output") return (offset) => this.#line(`{"type": "printf", "data": ${text(offset)}}`);
+        const type = action.to === "error" ? "errorf" : "warnf";
+        const where = place ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}` : "";
+        return (offset) => this.#line(`{"type": "${type}", "msg": ${text(offset)}${where}}`);
+      }
+      case "print-value": {
+        const [field] = fields;
+        return (offset) => this.#object("value", valueJson(field.type, memory, offset + field.offset, services));
+      }
+      case "print-entry": {
+        const value = fields[fields.length - 1];
+        return (offset) => this.#object("value", valueJson(value.type, memory, offset + value.offset, services));
+      }
+      case "time": return () => {
+        const now = Date.now();
+        this.#object("time", JSON.stringify(strftime(action.format, now, (now % 1000) * 1000)));
+      };
+      case "join": return (offset) => {
+        const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
+        const end = words.indexOf("");
+        this.#object("join", JSON.stringify((end < 0 ? words : words.slice(0, end)).join(action.separator)));
+      };
+      case "data": return (offset) => {
+        const members = fields.map((f) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`);
+        this.#object(action.name, `{${members.join(", ")}}`);
+      };
+      case "error": return () => this.#object("error", JSON.stringify(action.message));
+      case "print-map":
+      case "clear-map":
+      case "zero-map":
+      case "exit":
+      case "cat":
+      case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
+    }
+  }
+
+  map(snapshot: MapSnapshot, { top, divisor, services }: Parameters<Consumer["map"]>[1]): void {
+    const { map } = snapshot;
+    const by = BigInt(divisor || 1);
+    const entries = orderedEntries(snapshot, top);
+    if (entries.length === 0) return;
+    const one = (value: Uint8Array) => (map.value.kind === "aggregate"
+      ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
+      : valueJson(map.value, memoryOf(value), 0, services));
+    const data = map.keys.length === 0
+      ? one(entries[0][1])
+      : `{${entries.map(([key, value]) => `${JSON.stringify(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
+    this.#object(mapKind(map.value), `{${JSON.stringify(`@${map.name}`)}: ${data}}`);
+  }
+
+  text(text: Uint8Array): void {
+    this.#object("syscall", JSON.stringify(decoder.decode(text)));
+  }
+
+  trouble(trouble: Trouble): void {
+    switch (trouble.kind) {
+      case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);
+      case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "attach":
+      case "message": return this.#object("warning", JSON.stringify(troubleText(trouble)));
+    }
+  }
+
+  attached(probes: number): void {
+    this.#line(`{"type": "attached_probes", "count": ${probes}, "data": {"probes": ${probes}}}`);
+  }
+
+  flush(): void {
+    if (!this.#full) this.#write();
+  }
+
+  end(): void {
+    this.#write();
+  }
+
+  #object(type: string, data: string): void {
+    this.#line(`{"type": "${type}", "data": ${data}}`);
+  }
+
+  #line(line: string): void {
+    this.#out.text(line);
+    this.#out.byte(10);
+  }
+
+  #write(): void {
+    if (this.#out.length === 0) return;
+    try {
+      writeFully(this.#output, this.#out.view());
+    } finally {
+      this.#out.clear();
+    }
+  }
+}
+
+function mapKind(type: Type): string {
+  if (type.kind !== "aggregate") return "map";
+  switch (type.aggregate) {
+    case "hist":
+    case "lhist": return "hist";
+    case "avg":
+    case "stats": return "stats";
+    case "count":
+    case "sum":
+    case "min":
+    case "max": return "map";
+  }
+}

@@ -1,0 +1,53 @@
+// The order in which a map is printed: by value, smallest first, so that the largest stand nearest to the prompt.
+import type { AggregateType, Type } from "../language/types.ts";
+import type { MapSnapshot } from "../session/events.ts";
+import { average, memoryOf, readInteger, readString, readWords } from "./values.ts";
+
+export type MapEntry = MapSnapshot["entries"][number];
+
+/** Entries by value (a histogram's is its total), equal ones by key; the `top` largest when top is not 0. */
+export function orderedEntries(snapshot: MapSnapshot, top: number): readonly MapEntry[] {
+  const { map } = snapshot;
+  const ranked = snapshot.entries.map((entry) => ({ entry, rank: rank(map.value, entry[1]) }));
+  ranked.sort((a, b) => compare(a.rank, b.rank) || compareKeys(map.keys, a.entry[0], b.entry[0]));
+  const entries = ranked.map(({ entry }) => entry);
+  return top > 0 ? entries.slice(-top) : entries;
+}
+
+function rank(type: Type, bytes: Uint8Array): bigint | string {
+  const memory = memoryOf(bytes);
+  switch (type.kind) {
+    case "integer":
+    case "enum": return readInteger(type.bits, type.signed, memory, 0);
+    case "boolean": return BigInt(bytes[0]);
+    case "pointer": return memory.view.getBigUint64(0, true);
+    case "string": return readString(memory, 0, type.capacity);
+    case "aggregate": return aggregateRank(type, readWords(memory, 0, bytes.length));
+    default: return 0n;
+  }
+}
+
+function aggregateRank(type: AggregateType, words: readonly bigint[]): bigint {
+  switch (type.aggregate) {
+    case "count": return words[0];
+    case "sum":
+    case "min":
+    case "max": return type.signed ? BigInt.asIntN(64, words[0]) : words[0];
+    case "avg":
+    case "stats": return average(type, words);
+    case "hist":
+    case "lhist": return words.reduce((sum, word) => sum + word, 0n);
+  }
+}
+
+function compareKeys(types: readonly Type[], a: Uint8Array, b: Uint8Array): number {
+  const [type] = types;
+  if (types.length === 1 && type.kind === "integer") {
+    return compare(readInteger(type.bits, type.signed, memoryOf(a), 0), readInteger(type.bits, type.signed, memoryOf(b), 0));
+  }
+  return Buffer.compare(a, b);
+}
+
+function compare(a: bigint | string, b: bigint | string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,170 @@
+// Text output, to the character what a bpftrace user expects.
+import type { EventSchema } from "../compiler/plan.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import { ByteWriter } from "./bytes.ts";
+import { histogramText } from "./histogram.ts";
+import { orderedEntries } from "./map-order.ts";
+import { printfWriter } from "./printf.ts";
+import { writeFully } from "./sink.ts";
+import { strftime } from "./strftime.ts";
+import { troubleText } from "./trouble.ts";
+import { aggregateText, elementTexts, memoryOf, readString, readWords, valueText } from "./values.ts";
+
+export type Buffering = "line" | "full" | "none";
+
+export interface TextOptions {
+  /** Descriptor for the script's output. */
+  readonly output: number;
+  /** Descriptor for messages. */
+  readonly messages: number;
+  readonly quiet: boolean;
+  readonly buffering: Buffering;
+  readonly color: boolean;
+}
+
+const newline = 10;
+/** Lines are written out at this size at the latest. */
+const flushBytes = 1 << 16;
+
+export class TextConsumer implements Consumer {
+  readonly #options: TextOptions;
+  readonly #out = new ByteWriter();
+  /** Events written so far: for the live status line. */
+  events = 0;
+
+  constructor(options: TextOptions) {
+    this.#options = options;
+  }
+
+  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const write = this.#writer(schema, memory, services);
+    const eager = this.#options.buffering === "none";
+    return (offset) => {
+      write(offset);
+      this.events++;
+      if (eager || this.#out.length > flushBytes) this.#write();
+    };
+  }
+
+  #writer(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const out = this.#out;
+    const { action, fields, place } = schema;
+    switch (action.kind) {
+      case "printf": {
+        if (action.to === "output") return printfWriter(action.format, fields, memory, out, services);
+        const write = printfWriter(action.format, fields, memory, out, services);
+        const label = action.to === "error" ? "ERROR" : "WARNING";
+        const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
+        return (offset) => this.#message(() => {
+          out.text(prefix);
+          write(offset);
+        });
+      }
+      case "print-value": {
+        const [field] = fields;
+        return (offset) => {
+          out.text(valueText(field.type, memory, offset + field.offset, services));
+          out.byte(newline);
+        };
+      }
+      case "print-entry": {
+        const { name } = services.plan.maps[action.map];
+        const keys = fields.slice(0, -1);
+        const value = fields[fields.length - 1];
+        return (offset) => {
+          const key = keys.map((k) => valueText(k.type, memory, offset + k.offset, services)).join(", ");
+          out.text(`@${name}[${key}]: ${valueText(value.type, memory, offset + value.offset, services)}\n`);
+        };
+      }
+      case "time": return () => {
+        const now = Date.now();
+        out.text(strftime(action.format, now, (now % 1000) * 1000));
+      };
+      case "join": return (offset) => {
+        const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
+        const end = words.indexOf("");
+        out.text((end < 0 ? words : words.slice(0, end)).join(action.separator) + "\n");
+      };
+      case "data": return (offset) => {
+        const texts = fields.map((f) => `${f.name}=${valueText(f.type, memory, offset + f.offset, services)}`);
+        out.text(`${action.name}: ${texts.join(" ")}\n`);
+      };
+      case "error": return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
+      case "print-map":
+      case "clear-map":
+      case "zero-map":
+      case "exit":
+      case "cat":
+      case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
+    }
+  }
+
+  map(snapshot: MapSnapshot, { top, divisor, services }: Parameters<Consumer["map"]>[1]): void {
+    const out = this.#out;
+    const { map } = snapshot;
+    const by = BigInt(divisor || 1);
+    for (const [key, value] of orderedEntries(snapshot, top)) {
+      const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
+      const label = `@${map.name}${keyText}:`;
+      if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
+        out.text(`${label}\n${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+      } else if (map.value.kind === "aggregate") {
+        out.text(`${label} ${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+      } else {
+        out.text(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
+      }
+    }
+    if (out.length > flushBytes) this.#write();
+  }
+
+  text(text: Uint8Array): void {
+    this.#out.constant(text);
+  }
+
+  trouble(trouble: Trouble): void {
+    this.#message(() => this.#out.text(`${troubleText(trouble)}\n`));
+  }
+
+  attached(probes: number): void {
+    if (this.#options.quiet) return;
+    this.#message(() => this.#out.text(`Attached ${probes} probe${probes === 1 ? "" : "s"}\n`));
+  }
+
+  /** The blank line between a script's own output and its maps, where bpftrace has it. */
+  endOfEvents(): void {
+    this.#out.text("\n\n");
+  }
+
+  flush(): void {
+    if (this.#options.buffering !== "full") this.#write();
+  }
+
+  /** Writes what is left, whatever the buffering. */
+  end(): void {
+    this.#write();
+  }
+
+  #write(): void {
+    if (this.#out.length === 0) return;
+    try {
+      writeFully(this.#options.output, this.#out.view());
+    } finally {
+      this.#out.clear();
+    }
+  }
+
+  /** Messages keep their place among the lines, though they go to another descriptor. */
+  #message(write: () => void): void {
+    this.#write();
+    write();
+    try {
+      writeFully(this.#options.messages, this.#out.view());
+    } finally {
+      this.#out.clear();
+    }
+  }
+}
+
+function scaled(kind: string, text: string, divisor: bigint): string {
+  return divisor === 1n || kind !== "integer" ? text : String(BigInt(text) / divisor);
+}

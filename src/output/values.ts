@@ -1,0 +1,223 @@
+// A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
+import { fieldLayout } from "../language/layout.ts";
+import type { AggregateType, NamedType, StackType, StructType, Type } from "../language/types.ts";
+import type { ConsumerServices, Frame } from "../session/events.ts";
+import { strftime } from "./strftime.ts";
+import { errorMessages, signalNames } from "./system-names.ts";
+
+/** Bytes to read from: records and map entries alike. */
+export interface Memory { readonly bytes: Uint8Array; readonly view: DataView }
+
+export function memoryOf(bytes: Uint8Array): Memory {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}
+
+const decoder = new TextDecoder();
+const emptyFrames: readonly Frame[] = [];
+
+/** Text of the value at `offset`. */
+export function valueText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
+  switch (type.kind) {
+    case "unknown":
+    case "void": return "";
+    case "boolean": return memory.bytes[offset] ? "true" : "false";
+    case "integer": return String(readInteger(type.bits, type.signed, memory, offset));
+    case "enum": {
+      const value = readInteger(type.bits, type.signed, memory, offset);
+      return type.names.get(value) ?? String(value);
+    }
+    case "pointer": {
+      const address = memory.view.getBigUint64(offset, true);
+      return address === 0n ? "0" : `0x${address.toString(16)}`;
+    }
+    case "string": return readString(memory, offset, type.capacity);
+    case "buffer": return bufferText(readBuffer(memory, offset), "printable");
+    case "array":
+      if (isCharacter(type.element)) return readString(memory, offset, type.length);
+      return `[${Array.from({ length: type.length }, (_, i) => valueText(type.element, memory, offset + i * elementSize(type.element), services)).join(",")}]`;
+    case "tuple": return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
+    case "record": {
+      const texts = elementTexts(type.fields.map((f) => f.type), memory, offset, services);
+      return `{ ${type.fields.map((f, i) => `.${f.name} = ${texts[i]}`).join(", ")} }`;
+    }
+    case "struct": return structText(type, memory, offset, services);
+    case "stack": return stackText(type, memory, offset, services);
+    case "named": return namedText(type, memory, offset, services);
+    case "aggregate": return aggregateText(type, readWords(memory, offset, aggregateSize(type)), 1n);
+  }
+}
+
+export function elementTexts(types: readonly Type[], memory: Memory, offset: number, services: ConsumerServices): string[] {
+  const { offsets } = fieldLayout(types);
+  return types.map((type, i) => valueText(type, memory, offset + offsets[i], services));
+}
+
+function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {
+  const members = type.members.map((member) => {
+    const text = member.bitWidth === undefined
+      ? valueText(member.type, memory, offset + member.offset, services)
+      : String(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type));
+    return member.name === "" ? text : `.${member.name} = ${text}`;
+  });
+  return `{ ${members.join(", ")} }`;
+}
+
+export function readBits(memory: Memory, offset: number, bitOffset: number, width: number, type: Type): bigint {
+  let whole = 0n;
+  const bytes = Math.ceil((bitOffset + width) / 8);
+  for (let i = bytes - 1; i >= 0; i--) whole = (whole << 8n) | BigInt(memory.bytes[offset + i]);
+  const value = whole >> BigInt(bitOffset);
+  const signed = type.kind === "integer" && type.signed;
+  return signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value);
+}
+
+export function readInteger(bits: number, signed: boolean, { view }: Memory, offset: number): bigint {
+  switch (bits) {
+    case 8: return BigInt(signed ? view.getInt8(offset) : view.getUint8(offset));
+    case 16: return BigInt(signed ? view.getInt16(offset, true) : view.getUint16(offset, true));
+    case 32: return BigInt(signed ? view.getInt32(offset, true) : view.getUint32(offset, true));
+    default: return signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true);
+  }
+}
+
+export function readString({ bytes }: Memory, offset: number, capacity: number): string {
+  let end = offset;
+  while (end < offset + capacity && bytes[end] !== 0) end++;
+  return decoder.decode(bytes.subarray(offset, end));
+}
+
+export function readBuffer({ bytes, view }: Memory, offset: number): Uint8Array {
+  return bytes.subarray(offset + 4, offset + 4 + view.getUint32(offset, true));
+}
+
+export function isCharacter(type: Type): boolean {
+  return type.kind === "integer" && type.bits === 8 && type.signed;
+}
+
+export function elementSize(type: Type): number {
+  return fieldLayout([type]).size;
+}
+
+/** `printable`: what is printable as it is, the rest as \xNN; `hex`: `0a fe`; `escaped`: `\x0a\xfe`. */
+export function bufferText(bytes: Uint8Array, style: "printable" | "hex" | "escaped"): string {
+  const hex = (byte: number) => byte.toString(16).padStart(2, "0");
+  if (style === "hex") return Array.from(bytes, hex).join(" ");
+  let text = "";
+  for (const byte of bytes) text += style === "printable" && byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\x${hex(byte)}`;
+  return text;
+}
+
+/** `\n`, then a line a frame; the indentation is bpftrace's for each mode. JSON keys carry none. */
+export function stackText(type: StackType, memory: Memory, offset: number, services: ConsumerServices, indented = true): string {
+  const id = memory.view.getBigInt64(offset, true);
+  if (id < 0n) return "";
+  const pid = memory.view.getUint32(offset + 8, true);
+  const lines = stackFrames(type, id, pid, services).map((line) => line + "\n");
+  const indent = indented ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "" }[type.mode] : "";
+  return "\n" + lines.map((line) => indent + line).join("");
+}
+
+function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
+  const wantsBuildId = type.mode === "build_id";
+  const map = services.plan.maps.findIndex((m) =>
+    m.storage.kind === "stacks" && m.storage.frames === type.limit && m.storage.buildId === wantsBuildId);
+  if (wantsBuildId) {
+    return (services.symbols.buildIdStack(id, map) ?? []).map((frame) => `${frame.buildId} 0x${frame.offset.toString(16)}`);
+  }
+  const addresses = (services.symbols.stack(id, map) ?? []).slice(0, type.limit);
+  if (type.mode === "raw") return addresses.map((address) => address.toString(16));
+  const resolve = (address: bigint) =>
+    type.space === "kernel" ? services.symbols.kernel(address) : services.symbols.user(address, pid);
+  const frames = addresses.length ? addresses.map(resolve) : emptyFrames;
+  if (type.mode === "bpftrace") return frames.map(frameText);
+  return frames.map((frame) => `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`);
+}
+
+function frameText(frame: Frame): string {
+  if (frame.symbol === undefined) return `0x${frame.address.toString(16)}`;
+  return `${frame.symbol}+${frame.offset ?? 0}`;
+}
+
+function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {
+  const value = type.of === "macaddr" ? 0n : memory.view.getBigUint64(offset, true);
+  switch (type.of) {
+    case "ksym": {
+      const frame = services.symbols.kernel(value);
+      return frame.symbol ?? `0x${value.toString(16)}`;
+    }
+    case "usym": {
+      const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
+      return frame.symbol ?? `0x${value.toString(16)}`;
+    }
+    case "inet": return addressText(memory.view.getUint32(offset, true), memory.bytes.subarray(offset + 8, offset + 24));
+    case "macaddr": return Array.from(memory.bytes.subarray(offset, offset + 6), (b) => b.toString(16).padStart(2, "0").toUpperCase()).join(":");
+    case "username": return services.symbols.userName(Number(value & 0xffffffffn));
+    case "cgroup_path": return services.symbols.cgroupPath(value);
+    case "strerror": return errorText(Number(BigInt.asIntN(64, value)));
+    case "signal_name": return signalNames[Number(value)] ?? String(value);
+    case "syscall_name": return services.symbols.systemCallName(Number(value));
+    case "probe": return services.plan.probeNames[Number(value)] ?? "";
+    case "timestamp": {
+      const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
+      const boot = memory.view.getUint32(offset + 12, true) === 0;
+      const milliseconds = boot ? services.bootToEpochMilliseconds(value) : Number(value / 1000n) / 1000;
+      return strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
+    }
+  }
+}
+
+function positiveModulo(value: number, by: number): number {
+  return ((value % by) + by) % by;
+}
+
+const familyInet = 2;
+
+function addressText(family: number, bytes: Uint8Array): string {
+  if (family === familyInet) return bytes.subarray(0, 4).join(".");
+  const groups = Array.from({ length: 8 }, (_, i) => (bytes[i * 2] << 8) | bytes[i * 2 + 1]);
+  // An embedded IPv4 address keeps its dots, as inet_ntop(3) prints it.
+  const mapped = groups.slice(0, 5).every((g) => g === 0) && groups[5] === 0xffff;
+  if (mapped) return `::ffff:${bytes.subarray(12, 16).join(".")}`;
+  let best = { start: -1, length: 1 };
+  for (let start = 0; start < 8; start++) {
+    let length = 0;
+    while (start + length < 8 && groups[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  const hex = (part: number[]) => part.map((g) => g.toString(16)).join(":");
+  if (best.start < 0) return hex(groups);
+  return `${hex(groups.slice(0, best.start))}::${hex(groups.slice(best.start + best.length))}`;
+}
+
+function errorText(errno: number): string {
+  return errorMessages.get(Math.abs(errno)) ?? `Unknown error ${errno}`;
+}
+
+/** An aggregation's words as text; histograms are multi-line and printed by the caller. */
+export function aggregateText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
+  const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
+  switch (type.aggregate) {
+    case "count": return String(words[0] / divisor);
+    case "sum":
+    case "min":
+    case "max": return String(signed(words[0]) / divisor);
+    case "avg": return String(average(type, words) / divisor);
+    case "stats":
+      return `{ .count = ${words[1]}, .average = ${average(type, words) / divisor}, .total = ${signed(words[0]) / divisor} }`;
+    case "hist":
+    case "lhist": throw new Error("strobe: a histogram is not a single line");
+  }
+}
+
+export function average(type: AggregateType, words: readonly bigint[]): bigint {
+  if (words[1] === 0n) return 0n;
+  return (type.signed ? BigInt.asIntN(64, words[0]) : BigInt.asUintN(64, words[0])) / words[1];
+}
+
+export function readWords({ view }: Memory, offset: number, size: number): bigint[] {
+  return Array.from({ length: size / 8 }, (_, i) => view.getBigUint64(offset + i * 8, true));
+}
+
+function aggregateSize(type: AggregateType): number {
+  return elementSize(type);
+}
