@@ -41,13 +41,20 @@ export interface KernelMap {
   readonly valueSize: number;
   readonly entries: number;
   readonly flags: number;
+  /** Role "map": where in the per-CPU stripe the count of refused updates (the map is full) is; absent: not counted. */
+  readonly failureOffset?: number;
 }
 
 export interface Relocation {
   /** Index of the ld_imm64's first instruction. */
   readonly instruction: number;
-  readonly kind: "map" | "map-value" | "child-pid";
+  /**
+   * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot clock
+   * for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable `symbol`.
+   */
+  readonly kind: "map" | "map-value" | "child-pid" | "boot-to-wall" | "boot-to-tai" | "session-start" | "kernel-variable";
   readonly map: number;
+  readonly symbol?: string;
   /** For map-value: bytes into the value. */
   readonly offset: number;
 }
