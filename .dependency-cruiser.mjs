@@ -1,0 +1,50 @@
+// The floors of docs/architecture.md: a room imports only from lower floors (and from itself).
+const floors = [
+  ["bpf", "debuginfo", "linux"],
+  ["language"],
+  ["providers"],
+  ["compiler"],
+  ["session"],
+  ["output"],
+  ["cli"],
+];
+
+const rules = floors.flatMap((rooms, floor) =>
+  rooms.map((room) => {
+    const allowed = [room, ...floors.slice(0, floor).flat()];
+    return {
+      name: `${room}-imports-only-from-lower-floors`,
+      severity: "error",
+      from: { path: `^src/${room}/`, pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/", pathNot: `^src/(${allowed.join("|")})/` },
+    };
+  }));
+
+export default {
+  forbidden: [
+    ...rules,
+    {
+      name: "only-linux-calls-the-kernel",
+      comment: "FFI lives in src/linux alone.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/linux/" },
+      to: { path: "koffi" },
+    },
+    {
+      name: "compiler-calls-nothing",
+      comment: "Above the plan everything is deterministic: no Linux calls from the compiler or the languages.",
+      severity: "error",
+      from: { path: "^src/(compiler|language)/", pathNot: "\\.test\\.ts$" },
+      to: { path: "^src/linux/" },
+    },
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    // TypeScript 7 has no JavaScript API to parse with.
+    parser: "swc",
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { extensions: [".ts", ".js", ".mjs"] },
+  },
+};

@@ -1,0 +1,31 @@
+import { flags } from "./options.ts";
+
+interface Row { readonly short?: string; readonly long?: string; readonly value?: string; readonly group: string; readonly doc: string }
+
+/** The text of `strobe -h`. */
+export function helpText(): string {
+  const rows: Row[] = Object.values(flags);
+  const groups = [...new Set(rows.map((row) => row.group))];
+  const sections = groups.map((group) =>
+    `${group}:\n${rows.filter((row) => row.group === group).map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`).join("")}`);
+  return `strobe: ask a running Linux system a question
+
+  strobe [options] FILE [parameters]
+  strobe [options] -e 'PROGRAM' [parameters]
+  strobe [options] -            the program comes from standard input
+
+${sections.join("\n")}
+Examples:
+  strobe -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'
+  strobe -e 'tracepoint:syscalls:sys_enter_openat { printf("%s %s\\n", comm, str(args.filename)); }'
+  strobe -e 'profile:hz:99 { @[kstack] = count(); }'
+  strobe -l 'tracepoint:*exec*'
+  strobe -lv 'tracepoint:sched:sched_switch'
+  strobe -c 'ls /' -e 'tracepoint:raw_syscalls:sys_enter /pid == cpid/ { @[args.id] = count(); }'
+`;
+}
+
+function spelling({ short, long, value }: Row): string {
+  const names = [short ? `-${short}` : "  ", ...(long ? [`--${long}`] : [])];
+  return `${names.join(short ? ", " : "  ")}${value ? ` ${value}` : ""}`;
+}

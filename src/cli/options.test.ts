@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readOptions, UsageError } from "./options.ts";
+
+test("short switches join, and a value may be attached or follow", () => {
+  const options = readOptions(["-lv", "-ofile", "-p", "42", "tracepoint:*"]);
+  assert.equal(options.list, true);
+  assert.equal(options.verbose, true);
+  assert.equal(options.output, "file");
+  assert.equal(options.pid, 42);
+  assert.deepEqual(options.words, ["tracepoint:*"]);
+});
+
+test("options may stand behind the script, and what follows -- is the script's", () => {
+  const options = readOptions(["script.bt", "one", "-q", "--", "two", "--size=5", "--all"]);
+  assert.deepEqual(options.words, ["script.bt", "one", "two"]);
+  assert.equal(options.quiet, true);
+  assert.deepEqual([...options.named], [["size", "5"], ["all", true]]);
+});
+
+test("-d takes stages, or all of them", () => {
+  assert.deepEqual(readOptions(["-d", "-e", "x"]).debug, ["all"]);
+  assert.deepEqual(readOptions(["-d", "ir,asm", "-e", "x"]).debug, ["ir", "asm"]);
+  assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
+});
+
+test("what makes no sense is said", () => {
+  assert.throws(() => readOptions(["-p", "none"]), new UsageError("-p takes the number of a process, not \"none\""));
+  assert.throws(() => readOptions(["--quite"]), /unknown option --quite/);
+  assert.throws(() => readOptions(["-f", "xml"]), /-f takes one of text, json, not "xml"/);
+  assert.throws(() => readOptions(["-e"]), /-e needs a value/);
+});

@@ -1,0 +1,175 @@
+// The command line, after bpftrace's manual. Options may stand anywhere before `--`; what is left are the script's.
+
+interface Flag {
+  readonly short?: string;
+  readonly long?: string;
+  /** The value's name in the help; absent for a switch. */
+  readonly value?: string;
+  /** The value may be left out: only these words are taken for one. */
+  readonly words?: readonly string[];
+  readonly group: "What to run" | "What to trace" | "Output" | "Safety" | "Troubleshooting";
+  readonly doc: string;
+}
+
+export const stages = ["tree", "ir", "asm", "verifier", "all"] as const;
+export type Stage = (typeof stages)[number];
+
+/** By the name that `Options` knows a flag by. */
+export const flags = {
+  execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
+  list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
+  info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
+  help: { short: "h", long: "help", group: "What to run", doc: "this text" },
+  version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
+  pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
+  command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
+  output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
+  format: { short: "f", value: "FORMAT", group: "Output", doc: "text, or json: an object a line" },
+  buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
+  quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
+  noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
+  verbose: { short: "v", long: "verbose", group: "Output", doc: "say what is done: programs, maps, the verifier's log" },
+  unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
+  dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
+  debug: { short: "d", long: "debug", value: "STAGE", words: stages, group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
+} as const satisfies Record<string, Flag>;
+
+type FlagName = keyof typeof flags;
+
+export interface Options {
+  readonly execute?: string;
+  readonly list: boolean;
+  readonly info: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+  readonly pid?: number;
+  readonly command?: string;
+  readonly output?: string;
+  readonly format: "text" | "json";
+  readonly buffering: "line" | "full" | "none";
+  readonly quiet: boolean;
+  readonly noWarnings: boolean;
+  readonly verbose: boolean;
+  readonly unsafe: boolean;
+  readonly dryRun: boolean;
+  readonly debug: readonly Stage[];
+  /** What is no option: the script's path (or pattern) and its positional parameters. */
+  readonly words: readonly string[];
+  /** `--name=value` behind `--`: the script's own. */
+  readonly named: ReadonlyMap<string, string | true>;
+}
+
+/** A command line that makes no sense: the message says which part. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+/** Reads the words behind the command's name. */
+export function readOptions(argv: readonly string[]): Options {
+  const values = new Map<FlagName, string>();
+  const debug: Stage[] = [];
+  const words: string[] = [];
+  const named = new Map<string, string | true>();
+
+  const set = (name: FlagName, value: string) => {
+    if (name === "debug") debug.push(...value.split(",").map((word) => oneOf("-d", word, stages)));
+    else values.set(name, value);
+  };
+
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at];
+    if (word === "--") {
+      for (const rest of argv.slice(at + 1)) readParameter(rest, words, named);
+      break;
+    }
+    if (word.startsWith("--")) {
+      const [, text, equals, given] = /^--([^=]*)(=?)(.*)$/s.exec(word) ?? [];
+      const name = flagNamed("long", text);
+      if (!name) throw new UsageError(`unknown option --${text} (the script's own parameters go behind a lone --)`);
+      if (!takesValue(name)) {
+        if (equals) throw new UsageError(`--${text} takes no value`);
+        set(name, "");
+      } else {
+        const next = equals ? given : following(name, argv[at + 1]);
+        if (!equals && next === argv[at + 1]) at++;
+        if (next === undefined) throw new UsageError(`--${text} needs a value`);
+        set(name, next);
+      }
+    } else if (word.startsWith("-") && word !== "-") {
+      for (let letter = 1; letter < word.length; letter++) {
+        const name = flagNamed("short", word[letter]);
+        if (!name) throw new UsageError(`unknown option -${word[letter]}`);
+        if (!takesValue(name)) {
+          set(name, "");
+          continue;
+        }
+        const attached = word.slice(letter + 1);
+        const next = attached !== "" ? attached : following(name, argv[at + 1]);
+        if (attached === "" && next === argv[at + 1]) at++;
+        if (next === undefined) throw new UsageError(`-${word[letter]} needs a value`);
+        set(name, next);
+        break;
+      }
+    } else {
+      words.push(word);
+    }
+  }
+
+  const has = (name: FlagName) => values.has(name);
+  return {
+    execute: values.get("execute"),
+    list: has("list"),
+    info: has("info"),
+    help: has("help"),
+    version: has("version"),
+    pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
+    command: values.get("command"),
+    output: values.get("output"),
+    format: oneOf("-f", values.get("format") ?? "text", ["text", "json"] as const),
+    buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),
+    quiet: has("quiet"),
+    noWarnings: has("noWarnings"),
+    verbose: has("verbose"),
+    unsafe: has("unsafe"),
+    dryRun: has("dryRun"),
+    debug,
+    words,
+    named,
+  };
+}
+
+function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
+  return (Object.keys(flags) as FlagName[]).find((name) => (flags[name] as Flag)[kind] === text);
+}
+
+function takesValue(name: FlagName): boolean {
+  return (flags[name] as Flag).value !== undefined;
+}
+
+/** The next word as a flag's value; where the value may be left out, only if it is one of the known words. */
+function following(name: FlagName, next: string | undefined): string | undefined {
+  const { words } = flags[name] as Flag;
+  if (!words) return next;
+  return next !== undefined && next.split(",").every((part) => words.includes(part)) ? next : "all";
+}
+
+function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw new UsageError(`${flag} takes one of ${choices.join(", ")}, not "${value}"`);
+  return found;
+}
+
+function readPid(text: string): number {
+  const pid = /^[0-9]+$/.test(text) ? Number(text) : 0;
+  if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`-p takes the number of a process, not "${text}"`);
+  return pid;
+}
+
+function readParameter(word: string, words: string[], named: Map<string, string | true>): void {
+  const match = /^--([^=]+)(?:=(.*))?$/s.exec(word);
+  if (match) named.set(match[1], match[2] ?? true);
+  else words.push(word);
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { IrMap } from "../compiler/ir.ts";
+import { aggregateWords, fieldLayout } from "../language/layout.ts";
+import { bucketOf, linearBucketOf } from "../language/histogram.ts";
+import type { AggregateType, Type } from "../language/types.ts";
+import { i64 } from "../language/types.ts";
+import type { MapSnapshot } from "../session/events.ts";
+import { recordMemory, schemaOf, servicesOf } from "./fixtures.ts";
+import { JsonConsumer } from "./json.ts";
+import { TextConsumer } from "./text.ts";
+
+/** Runs a consumer of each kind over a file and gives back what they wrote. */
+function outputs(use: (consumer: TextConsumer | JsonConsumer) => void): { text: string; json: string } {
+  const folder = mkdtempSync(join(tmpdir(), "strobe-output-"));
+  const write = (name: string, make: (descriptor: number) => TextConsumer | JsonConsumer) => {
+    const path = join(folder, name);
+    const descriptor = openSync(path, "w");
+    const consumer = make(descriptor);
+    use(consumer);
+    consumer.end();
+    closeSync(descriptor);
+    return readFileSync(path, "utf8");
+  };
+  const result = {
+    text: write("text", (output) => new TextConsumer({ output, messages: output, quiet: false, buffering: "line", color: false })),
+    json: write("json", (output) => new JsonConsumer({ output, buffering: "line" })),
+  };
+  rmSync(folder, { recursive: true });
+  return result;
+}
+
+function snapshot(name: string, keys: readonly Type[], value: IrMap["value"], entries: readonly (readonly [Uint8Array, Uint8Array])[]): MapSnapshot {
+  return { map: { name, keys, value, storage: { kind: "hash" }, entries: 1 }, index: 0, entries };
+}
+
+function words(...values: bigint[]): Uint8Array {
+  return new Uint8Array(new BigUint64Array(values).buffer);
+}
+
+const printed = { top: 0, divisor: 0, services: servicesOf() };
+const none = new Uint8Array(0);
+
+test("a keyed map is printed by value, smallest first", () => {
+  const map = snapshot("n", [i64], i64, [[words(1n), words(30n)], [words(2n), words(10n)], [words(3n), words(20n)]]);
+  const { text, json } = outputs((consumer) => consumer.map(map, printed));
+  assert.equal(text, "@n[2]: 10\n@n[3]: 20\n@n[1]: 30\n");
+  assert.equal(json, '{"type": "map", "data": {"@n": {"2": 10, "3": 20, "1": 30}}}\n');
+});
+
+test("top keeps the largest, and a divisor scales", () => {
+  const map = snapshot("n", [i64], i64, [[words(1n), words(30n)], [words(2n), words(10n)], [words(3n), words(20n)]]);
+  assert.equal(outputs((consumer) => consumer.map(map, { ...printed, top: 2, divisor: 10 })).text, "@n[3]: 2\n@n[1]: 3\n");
+});
+
+test("keys of several parts and string values", () => {
+  const keys: Type[] = [{ kind: "string", capacity: 4 }, i64];
+  const { offsets, size } = fieldLayout(keys);
+  const key = new Uint8Array(size);
+  key.set([97, 98], 0);
+  new DataView(key.buffer).setBigInt64(offsets[1], -2n, true);
+  const map = snapshot("", keys, { kind: "string", capacity: 8 }, [[key, new TextEncoder().encode("v\0\0\0\0\0\0\0")]]);
+  const { text, json } = outputs((consumer) => consumer.map(map, printed));
+  assert.equal(text, "@[ab, -2]: v\n");
+  assert.equal(json, '{"type": "map", "data": {"@": {"ab,-2": "v"}}}\n');
+});
+
+function histogramWords(type: AggregateType, values: readonly bigint[]): Uint8Array {
+  const counts = Array.from({ length: aggregateWords(type) }, () => 0n);
+  for (const value of values) {
+    const bucket = type.aggregate === "hist"
+      ? bucketOf(value, type.bits ?? 0)
+      : linearBucketOf(value, type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
+    counts[bucket]++;
+  }
+  return words(...counts);
+}
+
+test("a histogram has a row a power of two between its ends", () => {
+  const type: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 };
+  const map = snapshot("h", [], type, [[none, histogramWords(type, [1n, 5n, 5n, 1024n])]]);
+  const { text, json } = outputs((consumer) => consumer.map(map, printed));
+  const bar = (n: number) => "@".repeat(n).padEnd(52);
+  const row = (label: string, count: number, n: number) => `${label.padEnd(16)}${String(count).padStart(8)} |${bar(n)}|\n`;
+  assert.equal(text, "@h:\n" + row("[1]", 1, 26) + row("[2, 4)", 0, 0) + row("[4, 8)", 2, 52)
+    + ["[8, 16)", "[16, 32)", "[32, 64)", "[64, 128)", "[128, 256)", "[256, 512)", "[512, 1K)"].map((label) => row(label, 0, 0)).join("")
+    + row("[1K, 2K)", 1, 26) + "\n");
+  assert.match(json, /^\{"type": "hist", "data": \{"@h": \[\{"min": 1, "max": 1, "count": 1\},\{"min": 2, "max": 3, "count": 0\}/);
+});
+
+test("finer and linear histograms show whole numbers and open ends", () => {
+  const fine: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 2 };
+  assert.match(outputs((c) => c.map(snapshot("f", [], fine, [[none, histogramWords(fine, [1000n])]]), printed)).text, /^@f:\n\[896, 1024\) {12}1 /);
+  const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, min: 0n, max: 100n, step: 10n };
+  const { text } = outputs((c) => c.map(snapshot("l", [], linear, [[none, histogramWords(linear, [-1n, 5n, 1000n])]]), printed));
+  const labels = text.split("\n").slice(1, -2).map((line) => line.slice(0, 16).trimEnd());
+  assert.deepEqual(labels, ["(..., 0)", ...Array.from({ length: 10 }, (_, i) => `[${i * 10}, ${i * 10 + 10})`), "[100, ...)"]);
+});
+
+test("statistics name their parts", () => {
+  const type: AggregateType = { kind: "aggregate", aggregate: "stats", signed: true };
+  const { text, json } = outputs((c) => c.map(snapshot("s", [], type, [[none, words(31n, 2n)]]), printed));
+  assert.equal(text, "@s: { .count = 2, .average = 15, .total = 31 }\n");
+  assert.equal(json, '{"type": "stats", "data": {"@s": {"count": 2, "average": 15, "total": 31}}}\n');
+});
+
+test("values of every shape", () => {
+  const cases: [Type, (view: DataView, at: number) => void, string, string][] = [
+    [{ kind: "tuple", elements: [i64, { kind: "string", capacity: 2 }] }, (v, at) => { v.setBigInt64(at, 1n, true); v.setUint8(at + 8, 97); }, "(1, a)", '[1,"a"]'],
+    [{ kind: "record", fields: [{ name: "a", type: i64 }] }, (v, at) => v.setBigInt64(at, 1n, true), "{ .a = 1 }", '{"a": 1}'],
+    [{ kind: "boolean" }, (v, at) => v.setUint8(at, 1), "true", "true"],
+    [{ kind: "named", of: "inet" }, (v, at) => { v.setUint32(at, 2, true); v.setUint8(at + 8, 127); v.setUint8(at + 11, 1); }, "127.0.0.1", '"127.0.0.1"'],
+    [{ kind: "named", of: "inet" }, (v, at) => { v.setUint32(at, 10, true); v.setUint8(at + 23, 1); }, "::1", '"::1"'],
+    [{ kind: "named", of: "macaddr" }, (v, at) => { v.setUint8(at, 0xab); }, "AB:00:00:00:00:00", '"AB:00:00:00:00:00"'],
+    [{ kind: "named", of: "strerror" }, (v, at) => v.setBigUint64(at, 2n, true), "No such file or directory", '"No such file or directory"'],
+    [{ kind: "named", of: "ksym" }, (v, at) => v.setBigUint64(at, 0x1002n, true), "vfs_read", '"vfs_read"'],
+    [{ kind: "enum", name: "e", bits: 32, signed: false, names: new Map([[1n, "RED"]]) }, (v, at) => v.setUint32(at, 1, true), "RED", "1"],
+  ];
+  for (const [type, write, text, json] of cases) {
+    const memory = recordMemory();
+    const schema = schemaOf({ kind: "print-value" }, [type]);
+    write(memory.view, schema.fields[0].offset);
+    const got = outputs((consumer) => consumer.handler(schema, memory, servicesOf())(0));
+    assert.equal(got.text, `${text}\n`);
+    assert.equal(got.json, `{"type": "value", "data": ${json}}\n`);
+  }
+});
+
+test("stacks stand on lines of their own", () => {
+  const stacks: IrMap = { name: "", keys: [], value: i64, storage: { kind: "stacks", frames: 127, buildId: false }, entries: 1 };
+  const memory = recordMemory();
+  const schema = schemaOf({ kind: "print-value" }, [{ kind: "stack", space: "kernel", mode: "bpftrace", limit: 127 }]);
+  const services = servicesOf({ maps: [stacks] });
+  assert.equal(outputs((consumer) => consumer.handler(schema, memory, services)(0)).text, "\n        vfs_read+4\n        0x10\n\n");
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
+import { boolType, i16, i32, i64, i8, u32, u64, u8, type Type } from "../language/types.ts";
+import { ByteWriter } from "./bytes.ts";
+import { recordMemory, schemaOf, servicesOf } from "./fixtures.ts";
+import { printfWriter } from "./printf.ts";
+
+/** Formats one value by one conversion written `%-5d`. */
+function one(conversion: string, type: Type, write: (view: DataView, offset: number, bytes: Uint8Array) => void): string {
+  const [, flags, width, precision, letter] = /^%([-+ 0#']*)(\d*)(?:\.(\d+))?(?:ll|l|hh|h)?([a-zA-Z]+)$/.exec(conversion) ?? [];
+  const piece: PrintfConversion = { letter, flags, width: Number(width || 0), precision: precision === undefined ? -1 : Number(precision) };
+  const format: PrintfFormat = { text: conversion, pieces: ["<", piece, ">"] };
+  const memory = recordMemory();
+  const schema = schemaOf({ kind: "printf", format, to: "output" }, [type]);
+  write(memory.view, schema.fields[0].offset, memory.bytes);
+  const out = new ByteWriter();
+  printfWriter(format, schema.fields, memory, out, servicesOf())(0);
+  const text = new TextDecoder().decode(out.view());
+  assert.ok(text.startsWith("<") && text.endsWith(">"));
+  return text.slice(1, -1);
+}
+
+const int64 = (value: bigint) => (view: DataView, offset: number) => view.setBigInt64(offset, value, true);
+const int32 = (value: number) => (view: DataView, offset: number) => view.setInt32(offset, value, true);
+const string = (text: string) => (_view: DataView, offset: number, bytes: Uint8Array) => bytes.set(new TextEncoder().encode(text), offset);
+
+test("64-bit integers at the edges of every width", () => {
+  for (const value of [0n, 7n, 10n, 99999n, 100000n, 999999999n, 1000000000n, 4294967295n, 4294967296n, 9007199254740991n, 9007199254740992n, 9223372036854775807n]) {
+    assert.equal(one("%d", i64, int64(value)), String(value));
+    assert.equal(one("%d", i64, int64(-value)), String(-value));
+    assert.equal(one("%u", u64, int64(value)), String(value));
+  }
+  assert.equal(one("%d", i64, int64(-9223372036854775808n)), "-9223372036854775808");
+  assert.equal(one("%u", u64, int64(-1n)), "18446744073709551615");
+});
+
+test("narrow integers keep their sign, and %u shows a C int's pattern", () => {
+  assert.equal(one("%d", i32, int32(-5)), "-5");
+  assert.equal(one("%u", i32, int32(-1)), "4294967295");
+  assert.equal(one("%d", u32, int32(-1)), "4294967295");
+  assert.equal(one("%d", i16, (view, at) => view.setInt16(at, -300, true)), "-300");
+  assert.equal(one("%d", i8, (view, at) => view.setInt8(at, -1)), "-1");
+  assert.equal(one("%x", i8, (view, at) => view.setInt8(at, -1)), "ffffffff");
+  assert.equal(one("%d", u8, (view, at) => view.setInt8(at, -1)), "255");
+});
+
+test("flags, width and precision are C's", () => {
+  assert.equal(one("%5d", i64, int64(42n)), "   42");
+  assert.equal(one("%-5d", i64, int64(42n)), "42   ");
+  assert.equal(one("%05d", i64, int64(-42n)), "-0042");
+  assert.equal(one("%+d", i64, int64(42n)), "+42");
+  assert.equal(one("%#x", i64, int64(255n)), "0xff");
+  assert.equal(one("%08x", i64, int64(10n)), "0000000a");
+  assert.equal(one("%X", i64, int64(171n)), "AB");
+  assert.equal(one("%o", i64, int64(8n)), "10");
+  assert.equal(one("%'d", i64, int64(1234567n)), "1,234,567");
+  assert.equal(one("%p", u64, int64(1234n)), "0x4d2");
+  assert.equal(one("%c", i64, int64(65n)), "A");
+  assert.equal(one("%.5d", i64, int64(42n)), "00042");
+});
+
+test("strings are cut and padded", () => {
+  const text = { kind: "string", capacity: 16 } as const;
+  assert.equal(one("%s", text, string("hello")), "hello");
+  assert.equal(one("%10s", text, string("hello")), "     hello");
+  assert.equal(one("%-10s", text, string("hello")), "hello     ");
+  assert.equal(one("%10.3s", text, string("hello")), "       hel");
+  assert.equal(one("%s", text, string("0123456789abcdef")), "0123456789abcdef");
+  assert.equal(one("%s", boolType, (view, at) => view.setUint8(at, 1)), "true");
+});
+
+test("buffers have three spellings", () => {
+  const buffer = { kind: "buffer", capacity: 8 } as const;
+  const bytes = (view: DataView, at: number, memory: Uint8Array) => {
+    view.setUint32(at, 3, true);
+    memory.set([97, 1, 255], at + 4);
+  };
+  assert.equal(one("%r", buffer, bytes), "a\\x01\\xff");
+  assert.equal(one("%rx", buffer, bytes), "\\x61\\x01\\xff");
+  assert.equal(one("%rh", buffer, bytes), "61 01 ff");
+});
