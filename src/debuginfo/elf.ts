@@ -1,0 +1,255 @@
+// ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
+// A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
+import { inflateSync } from "node:zlib";
+
+/** A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. */
+export interface Bytes {
+  readonly size: number;
+  read(offset: number, length: number): Buffer;
+}
+
+/** A file that is in memory already. */
+export function bytesOf(memory: Uint8Array): Bytes {
+  const buffer = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
+  return { size: buffer.length, read: (offset, length) => buffer.subarray(offset, offset + length) };
+}
+
+/** The bytes are not an ELF file, or are damaged. */
+export class ElfError extends Error {
+  constructor(message: string) {
+    super(`malformed ELF file: ${message}`);
+    this.name = "ElfError";
+  }
+}
+
+export interface Section {
+  readonly index: number;
+  readonly name: string;
+  readonly type: number;
+  readonly flags: number;
+  readonly address: bigint;
+  readonly offset: number;
+  readonly size: number;
+  readonly link: number;
+  readonly entrySize: number;
+}
+
+export interface Segment {
+  readonly type: number;
+  /** PF_X 1, PF_W 2, PF_R 4. */
+  readonly flags: number;
+  readonly offset: number;
+  readonly address: bigint;
+  readonly fileSize: number;
+  readonly memorySize: bigint;
+}
+
+export type ElfMachine = "x86-64" | "arm64" | "other";
+
+const PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4;
+const SHT_NOBITS = 8;
+const SHF_COMPRESSED = 0x800;
+const COMPRESS_ZLIB = 1;
+const NT_GNU_BUILD_ID = 3;
+/** What one section may grow to when decompressed. */
+const INFLATE_LIMIT = 2 ** 30;
+
+export class Elf {
+  readonly bytes: Bytes;
+  readonly wide: boolean;
+  readonly machine: ElfMachine;
+  /** Relocatable (1), executable (2), shared or position-independent (3), core (4). */
+  readonly type: number;
+  readonly #sectionsAt: { offset: number; count: number; size: number; names: number };
+  readonly #segmentsAt: { offset: number; count: number; size: number };
+  #sections: readonly Section[] | undefined;
+  #segments: readonly Segment[] | undefined;
+
+  /** @throws ElfError */
+  constructor(bytes: Bytes) {
+    this.bytes = bytes;
+    const ident = this.read(0, 20);
+    if (ident.readUInt32BE(0) !== 0x7f454c46) throw new ElfError("wrong magic number");
+    if (ident[4] !== 1 && ident[4] !== 2) throw new ElfError("unknown class");
+    if (ident[5] !== 1) throw new ElfError("big-endian files are not supported");
+    this.wide = ident[4] === 2;
+    this.type = ident.readUInt16LE(16);
+    const machine = ident.readUInt16LE(18);
+    this.machine = machine === 62 ? "x86-64" : machine === 183 ? "arm64" : "other";
+    const header = this.read(0, this.wide ? 64 : 52);
+    const counts = this.wide ? 54 : 42;
+    this.#segmentsAt = {
+      offset: this.#word(header, this.wide ? 32 : 28),
+      size: header.readUInt16LE(counts), count: header.readUInt16LE(counts + 2),
+    };
+    this.#sectionsAt = {
+      offset: this.#word(header, this.wide ? 40 : 32),
+      size: header.readUInt16LE(counts + 4), count: header.readUInt16LE(counts + 6), names: header.readUInt16LE(counts + 8),
+    };
+  }
+
+  /** Bytes of the file. @throws ElfError outside it */
+  read(offset: number, length: number): Buffer {
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.bytes.size)) throw new ElfError("something lies outside the file");
+    return this.bytes.read(offset, length);
+  }
+
+  get segments(): readonly Segment[] {
+    if (this.#segments !== undefined) return this.#segments;
+    const { offset, count, size } = this.#segmentsAt;
+    if (count > 0 && size < (this.wide ? 56 : 32)) throw new ElfError("program headers are too small");
+    const table = this.read(offset, count * size);
+    const segments: Segment[] = [];
+    for (let at = 0; at < table.length; at += size) {
+      segments.push(this.wide
+        ? {
+            type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 4), offset: this.#word(table, at + 8),
+            address: table.readBigUInt64LE(at + 16), fileSize: this.#word(table, at + 32), memorySize: table.readBigUInt64LE(at + 40),
+          }
+        : {
+            type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 24), offset: table.readUInt32LE(at + 4),
+            address: BigInt(table.readUInt32LE(at + 8)), fileSize: table.readUInt32LE(at + 16),
+            memorySize: BigInt(table.readUInt32LE(at + 20)),
+          });
+    }
+    return (this.#segments = segments);
+  }
+
+  get sections(): readonly Section[] {
+    if (this.#sections !== undefined) return this.#sections;
+    const { offset, size } = this.#sectionsAt;
+    let { count, names } = this.#sectionsAt;
+    if (offset === 0) return (this.#sections = []);
+    if (size < (this.wide ? 64 : 40)) throw new ElfError("section headers are too small");
+    // Where the numbers do not fit their 16 bits, the first section header has them.
+    if (count === 0 || names === 0xffff) {
+      const first = this.read(offset, size);
+      if (count === 0) count = this.#word(first, this.wide ? 32 : 20);
+      if (names === 0xffff) names = first.readUInt32LE(this.wide ? 40 : 24);
+    }
+    const table = this.read(offset, count * size);
+    const raw: Section[] = [];
+    const nameOffsets: number[] = [];
+    for (let at = 0; at < table.length; at += size) {
+      nameOffsets.push(table.readUInt32LE(at));
+      raw.push(this.wide
+        ? {
+            index: raw.length, name: "", type: table.readUInt32LE(at + 4), flags: table.readUInt32LE(at + 8),
+            address: table.readBigUInt64LE(at + 16), offset: this.#word(table, at + 24), size: this.#word(table, at + 32),
+            link: table.readUInt32LE(at + 40), entrySize: this.#word(table, at + 56),
+          }
+        : {
+            index: raw.length, name: "", type: table.readUInt32LE(at + 4), flags: table.readUInt32LE(at + 8),
+            address: BigInt(table.readUInt32LE(at + 12)), offset: table.readUInt32LE(at + 16), size: table.readUInt32LE(at + 20),
+            link: table.readUInt32LE(at + 24), entrySize: table.readUInt32LE(at + 36),
+          });
+    }
+    const strings = raw[names] === undefined ? Buffer.alloc(0) : this.content(raw[names]);
+    return (this.#sections = raw.map((section, i) => ({ ...section, name: textAt(strings, nameOffsets[i]!) })));
+  }
+
+  section(name: string): Section | undefined {
+    return this.sections.find((section) => section.name === name);
+  }
+
+  /** A section's bytes, decompressed where they are (zlib). @throws ElfError */
+  content(section: Section): Buffer {
+    if (section.type === SHT_NOBITS) return Buffer.alloc(0);
+    const stored = this.read(section.offset, section.size);
+    if ((section.flags & SHF_COMPRESSED) === 0) return stored;
+    const header = this.wide ? 24 : 12;
+    if (stored.length < header) throw new ElfError("a compressed section is shorter than its header");
+    const kind = stored.readUInt32LE(0);
+    if (kind !== COMPRESS_ZLIB) throw new ElfError(`section ${section.name} is compressed in an unsupported way (${kind})`);
+    const size = this.wide ? this.#word(stored, 8) : stored.readUInt32LE(4);
+    if (size > INFLATE_LIMIT) throw new ElfError(`section ${section.name} is too large`);
+    try {
+      return inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
+    } catch {
+      throw new ElfError(`section ${section.name} does not decompress`);
+    }
+  }
+
+  /** Where in the file a virtual address is; undefined outside the loaded segments' file bytes. */
+  fileOffset(address: bigint): bigint | undefined {
+    for (const segment of this.segments) {
+      if (segment.type !== PT_LOAD) continue;
+      const within = address - segment.address;
+      if (within >= 0n && within < BigInt(segment.fileSize)) return within + BigInt(segment.offset);
+    }
+    return undefined;
+  }
+
+  /** The virtual address of a place in the file: what `functionAt` wants for a mapped page. */
+  addressOf(fileOffset: bigint): bigint | undefined {
+    for (const segment of this.segments) {
+      if (segment.type !== PT_LOAD) continue;
+      const within = fileOffset - BigInt(segment.offset);
+      if (within >= 0n && within < BigInt(segment.fileSize)) return within + segment.address;
+    }
+    return undefined;
+  }
+
+  /** Lower-case hexadecimal. */
+  get buildId(): string | undefined {
+    for (const segment of this.segments) {
+      if (segment.type !== PT_NOTE) continue;
+      const id = buildIdIn(this.read(segment.offset, segment.fileSize));
+      if (id !== undefined) return id;
+    }
+    // Files without segments of their own (split debug info keeps the note's section).
+    const section = this.section(".note.gnu.build-id");
+    return section === undefined ? undefined : buildIdIn(this.content(section));
+  }
+
+  /** The dynamic loader's path; only executables that need one have it. */
+  get interpreter(): string | undefined {
+    const segment = this.segments.find(({ type }) => type === PT_INTERP);
+    return segment === undefined ? undefined : textAt(this.read(segment.offset, segment.fileSize), 0);
+  }
+
+  /** An xz-compressed ELF file with more symbols, as Fedora's packages carry. See README: nothing decompresses it yet. */
+  get embeddedDebugInfo(): Buffer | undefined {
+    const section = this.section(".gnu_debugdata");
+    return section === undefined ? undefined : this.content(section);
+  }
+
+  #word(from: Buffer, at: number): number {
+    if (!this.wide) return from.readUInt32LE(at);
+    // Offsets and sizes beyond 2^53 lie outside any file and are refused when read.
+    return from.readUInt32LE(at) + from.readUInt32LE(at + 4) * 2 ** 32;
+  }
+}
+
+export interface Note { readonly name: string; readonly type: number; readonly description: Buffer }
+
+/** The notes in a section or segment; stops at the first damaged one. */
+export function* notesIn(bytes: Buffer): Iterable<Note> {
+  let at = 0;
+  while (at + 12 <= bytes.length) {
+    const nameSize = bytes.readUInt32LE(at);
+    const descriptionSize = bytes.readUInt32LE(at + 4);
+    const type = bytes.readUInt32LE(at + 8);
+    const description = at + 12 + Math.ceil(nameSize / 4) * 4;
+    if (description + descriptionSize > bytes.length) return;
+    yield {
+      name: textAt(bytes.subarray(at + 12, at + 12 + nameSize), 0), type,
+      description: bytes.subarray(description, description + descriptionSize),
+    };
+    at = description + Math.ceil(descriptionSize / 4) * 4;
+  }
+}
+
+function buildIdIn(bytes: Buffer): string | undefined {
+  for (const note of notesIn(bytes)) {
+    if (note.type === NT_GNU_BUILD_ID && note.name === "GNU") return note.description.toString("hex");
+  }
+  return undefined;
+}
+
+/** NUL-terminated text in a string table; "" outside it. */
+export function textAt(strings: Buffer, offset: number): string {
+  if (offset >= strings.length) return "";
+  const end = strings.indexOf(0, offset);
+  return strings.toString("utf8", offset, end < 0 ? strings.length : end);
+}

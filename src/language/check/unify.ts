@@ -1,0 +1,112 @@
+// One type for two: what a variable, a map or a conditional has when it is given values of both.
+import type { AggregateType, Type } from "../types.ts";
+import { unifyIntegers } from "./integers.ts";
+
+/** The type that holds values of both, or undefined when there is none. Strings take the longer capacity. */
+export function unify(left: Type, right: Type): Type | undefined {
+  if (left === right) return left;
+  if (left.kind === "unknown") return right;
+  if (right.kind === "unknown") return left;
+  if (left.kind === "enum" && right.kind === "enum" && left.name === right.name && left.bits === right.bits) return left;
+  if (left.kind === "enum") return unify({ kind: "integer", bits: left.bits, signed: left.signed }, right);
+  if (right.kind === "enum") return unify(left, { kind: "integer", bits: right.bits, signed: right.signed });
+  switch (left.kind) {
+    case "integer": return right.kind === "integer" ? unifyIntegers(left, right) : undefined;
+    case "boolean":
+    case "void": return right.kind === left.kind ? left : undefined;
+    case "string": return right.kind === "string" ? (left.capacity >= right.capacity ? left : right) : undefined;
+    case "buffer": return right.kind === "buffer" ? (left.capacity >= right.capacity ? left : right) : undefined;
+    case "pointer": {
+      if (right.kind !== "pointer") return undefined;
+      const target = left.target.kind === "void" ? right.target : left.target;
+      if (right.target.kind !== "void" && left.target.kind !== "void" && !sameType(left.target, right.target)) return undefined;
+      const space = left.space === "user" || right.space === "user" ? "user" : "kernel";
+      return left.typed === true && right.typed === true ? { kind: "pointer", target, space, typed: true } : { kind: "pointer", target, space };
+    }
+    case "tuple": {
+      if (right.kind !== "tuple" || left.elements.length !== right.elements.length) return undefined;
+      const elements = left.elements.map((element, i) => unify(element, right.elements[i]!));
+      return elements.every((e) => e !== undefined) ? { kind: "tuple", elements } : undefined;
+    }
+    case "record": {
+      if (right.kind !== "record" || left.fields.length !== right.fields.length) return undefined;
+      const fields = left.fields.map((field) => {
+        const other = right.fields.find((f) => f.name === field.name);
+        const type = other === undefined ? undefined : unify(field.type, other.type);
+        return type === undefined ? undefined : { name: field.name, type };
+      });
+      return fields.every((f) => f !== undefined) ? { kind: "record", fields } : undefined;
+    }
+    case "struct":
+    case "array":
+    case "stack":
+    case "named":
+    case "aggregate": return sameType(left, right) ? left : undefined;
+  }
+}
+
+export function sameType(left: Type, right: Type): boolean {
+  if (left === right) return true;
+  switch (left.kind) {
+    case "unknown":
+    case "void":
+    case "boolean": return right.kind === left.kind;
+    case "integer": return right.kind === "integer" && left.bits === right.bits && left.signed === right.signed;
+    case "enum": return right.kind === "enum" && left.name === right.name && left.bits === right.bits;
+    case "pointer": return right.kind === "pointer" && left.space === right.space && (left.typed ?? false) === (right.typed ?? false) && sameType(left.target, right.target);
+    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union;
+    case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element);
+    case "string": return right.kind === "string" && left.capacity === right.capacity;
+    case "buffer": return right.kind === "buffer" && left.capacity === right.capacity;
+    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i]!));
+    case "record": return right.kind === "record" && left.fields.length === right.fields.length
+      && left.fields.every((f, i) => f.name === right.fields[i]!.name && sameType(f.type, right.fields[i]!.type));
+    case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit;
+    case "named": return right.kind === "named" && left.of === right.of;
+    case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);
+  }
+}
+
+export function sameAggregate(left: AggregateType, right: AggregateType): boolean {
+  return left.aggregate === right.aggregate && left.bits === right.bits && left.min === right.min && left.max === right.max && left.step === right.step;
+}
+
+/** Integers to 64 bits, through tuples and records: how they lie in maps and tuples. Pointers lose what only a register knows. */
+export function widen(type: Type): Type {
+  switch (type.kind) {
+    case "integer": return type.bits === 64 ? type : { kind: "integer", bits: 64, signed: type.signed };
+    case "pointer": return type.typed === true ? { kind: "pointer", target: type.target, space: type.space } : type;
+    case "tuple": return { kind: "tuple", elements: type.elements.map(widen) };
+    case "record": return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: widen(f.type) })) };
+    default: return type;
+  }
+}
+
+/** Nothing in it is still unknown. */
+export function isKnown(type: Type): boolean {
+  if (type.kind === "unknown") return false;
+  if (type.kind === "tuple") return type.elements.every(isKnown);
+  if (type.kind === "record") return type.fields.every((f) => isKnown(f.type));
+  return true;
+}
+
+/** For messages: `int64`, `string[16]`, `struct file *`, `(int64,string[4])`. */
+export function describe(type: Type): string {
+  switch (type.kind) {
+    case "unknown": return "unknown";
+    case "void": return "void";
+    case "boolean": return "bool";
+    case "integer": return `${type.signed ? "int" : "uint"}${type.bits}`;
+    case "enum": return type.name === "" ? "enum" : `enum ${type.name}`;
+    case "pointer": return `${describe(type.target)} *`;
+    case "struct": return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}`;
+    case "array": return `${describe(type.element)}[${type.length}]`;
+    case "string": return `string[${type.capacity}]`;
+    case "buffer": return `buffer[${type.capacity}]`;
+    case "tuple": return `(${type.elements.map(describe).join(",")})`;
+    case "record": return `record { ${type.fields.map((f) => `.${f.name} = ${describe(f.type)}`).join(", ")} }`;
+    case "stack": return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
+    case "named": return `${type.of}_t`;
+    case "aggregate": return `${type.aggregate}_t`;
+  }
+}

@@ -1,0 +1,358 @@
+// The kernel's types as the language's types: BTF records decoded as far as somebody looks.
+import type { Btf } from "../debuginfo/btf.ts";
+import { BtfError } from "../debuginfo/btf.ts";
+import type { TypeScope } from "../language/check/checked.ts";
+import {
+  boolType, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
+  type AddressSpace, type IntegerBits, type Member, type Type,
+} from "../language/types.ts";
+import { nearest } from "../language/nearest.ts";
+
+export interface Parameter { readonly name: string; readonly type: Type }
+
+/** A function's types. `id` is the BTF id of what was looked up (function, or typedef of a tracepoint). */
+export interface Signature { readonly id: number; readonly parameters: readonly Parameter[]; readonly result: Type }
+
+const TRACEPOINT_PREFIX = "btf_trace_";
+const ITERATOR_PREFIX = "bpf_iter__";
+/** Functions that the kernel generates for each tracepoint, with its arguments' names behind a `void *`. */
+const TRACEPOINT_FUNCTIONS = ["__probestub_", "__traceiter_", "__bpf_trace_"] as const;
+/** Pointers and arrays that nest deeper are a cycle in damaged BTF. */
+const DEPTH_LIMIT = 32;
+
+/** Types of one BTF: the kernel's, or a module's on top of it. */
+export class KernelTypes implements TypeScope {
+  readonly btf: Btf;
+  readonly #types = new Map<number, Type>();
+  #depth = 0;
+
+  constructor(btf: Btf) {
+    this.btf = btf;
+  }
+
+  find(name: string, tag?: "struct" | "union" | "enum"): Type | undefined {
+    const btf = this.btf;
+    switch (tag) {
+      case "struct":
+      case "union": {
+        // A forward declaration tells that the name exists, and its members are in no BTF.
+        const id = btf.find(name, tag) ?? btf.findAll(name).find((other) => {
+          const type = btf.type(other);
+          return type.kind === "forward" && type.union === (tag === "union");
+        });
+        return id === undefined ? undefined : this.typeOf(id);
+      }
+      case "enum": {
+        const id = btf.find(name, "enum", "enum64");
+        return id === undefined ? undefined : this.typeOf(id);
+      }
+      case undefined: {
+        const fixed = baseType(name);
+        if (fixed !== undefined) return fixed;
+        const id = btf.find(name, "typedef") ?? btf.find(name, "struct", "union", "enum", "enum64", "int");
+        return id === undefined ? systemType(name) : this.typeOf(id);
+      }
+    }
+  }
+
+  enumConstant(name: string): bigint | undefined {
+    return this.btf.enumConstant(name);
+  }
+
+  similar(name: string, tag?: "struct" | "union" | "enum"): string[] {
+    return nearest(name, this.#names(tag));
+  }
+
+  *#names(tag: "struct" | "union" | "enum" | undefined): Iterable<string> {
+    const inherited = { inherited: true };
+    switch (tag) {
+      case "struct":
+      case "union":
+        for (const id of this.btf.ids(tag, inherited)) yield this.btf.name(id);
+        return;
+      case "enum":
+        for (const kind of ["enum", "enum64"] as const) {
+          for (const id of this.btf.ids(kind, inherited)) yield this.btf.name(id);
+        }
+        return;
+      case undefined:
+        yield* Object.keys(FIXED_WIDTH);
+        yield* Object.keys(SYSTEM_TYPES);
+        for (const id of this.btf.ids("typedef", inherited)) {
+          const typedef = this.btf.name(id);
+          if (!typedef.startsWith(TRACEPOINT_PREFIX)) yield typedef;
+        }
+    }
+  }
+
+  /** A kernel function's parameters and result. */
+  function(name: string): Signature | undefined {
+    const id = this.btf.find(name, "function");
+    if (id === undefined) return undefined;
+    const type = this.btf.type(id);
+    return type.kind === "function" ? this.#signature(id, type.type, 0) : undefined;
+  }
+
+  /** A raw tracepoint's arguments. Its id is that of the typedef, which is what attaching by BTF wants. */
+  rawTracepoint(name: string): Signature | undefined {
+    const btf = this.btf;
+    const id = btf.find(TRACEPOINT_PREFIX + name, "typedef");
+    if (id === undefined) return undefined;
+    const pointer = btf.type(btf.strip(id));
+    if (pointer.kind !== "pointer") return undefined;
+    const bare = this.#signature(id, pointer.type, 1);
+    if (bare === undefined || bare.parameters.every((parameter) => parameter.name !== "")) return bare;
+
+    // The typedef's prototype names nothing; the functions made for the same tracepoint do.
+    for (const prefix of TRACEPOINT_FUNCTIONS) {
+      const named = btf.find(prefix + name, "function");
+      const type = named === undefined ? undefined : btf.type(named);
+      if (type?.kind !== "function") continue;
+      const prototype = btf.type(type.type);
+      if (prototype.kind !== "function-prototype" || prototype.parameters.length !== bare.parameters.length + 1) continue;
+      return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: prototype.parameters[i + 1]!.name })) };
+    }
+    return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })) };
+  }
+
+  /** Names of this BTF's own functions, tracepoints and iterators. */
+  functionNames(): string[] {
+    return [...new Set([...this.btf.ids("function")].map((id) => this.btf.name(id)))];
+  }
+
+  rawTracepointNames(): string[] {
+    return [...this.btf.ids("typedef", { prefix: TRACEPOINT_PREFIX })]
+      .map((id) => this.btf.name(id).slice(TRACEPOINT_PREFIX.length)).sort();
+  }
+
+  iteratorNames(): string[] {
+    // `bpf_iter__task__safe_trusted` and its like are notes to the verifier.
+    return [...this.btf.ids("struct", { prefix: ITERATOR_PREFIX })]
+      .map((id) => this.btf.name(id).slice(ITERATOR_PREFIX.length))
+      .filter((name) => !name.includes("__")).sort();
+  }
+
+  #signature(id: number, prototypeId: number, skip: number): Signature | undefined {
+    const prototype = this.btf.type(prototypeId);
+    if (prototype.kind !== "function-prototype") return undefined;
+    const parameters: Parameter[] = [];
+    for (const { name, type } of prototype.parameters.slice(skip)) {
+      // The nameless void at the end is `...`.
+      if (type !== 0) parameters.push({ name, type: typedPointer(this.typeOf(type)) });
+    }
+    return { id, parameters, result: typedPointer(this.typeOf(prototype.result)) };
+  }
+
+  /** The language's type for a BTF id. Equal ids give the same object. @throws BtfError */
+  typeOf(id: number): Type {
+    const known = this.#types.get(id);
+    if (known !== undefined) return known;
+    if (this.#depth >= DEPTH_LIMIT) throw new BtfError(`type ${id} refers to itself`);
+    this.#depth++;
+    try {
+      const { base, typedef } = this.#behindTypedefs(id);
+      // An anonymous struct or enum behind a typedef goes by the typedef's name: one object for each typedef of it.
+      const key = typedef !== undefined && this.btf.name(base) === "" && this.#isTagged(base) ? typedef : base;
+      let type = this.#types.get(key);
+      if (type === undefined) {
+        type = this.#convert(base, key === base ? undefined : this.btf.name(key));
+        this.#types.set(key, type);
+      }
+      this.#types.set(id, type);
+      return type;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  #isTagged(id: number): boolean {
+    const kind = this.btf.kind(id);
+    return kind === "struct" || kind === "union" || kind === "enum" || kind === "enum64";
+  }
+
+  /** The type behind typedefs and modifiers, and the typedef next to it. */
+  #behindTypedefs(id: number): { base: number; typedef: number | undefined } {
+    let typedef: number | undefined;
+    const base = this.btf.strip(id);
+    let at = this.btf.strip(id, "modifiers");
+    while (at !== base) {
+      typedef = at;
+      const type = this.btf.type(at);
+      if (type.kind !== "typedef") break;
+      at = this.btf.strip(type.type, "modifiers");
+    }
+    return { base, typedef };
+  }
+
+  #convert(id: number, typedef: string | undefined): Type {
+    const type = this.btf.type(id);
+    switch (type.kind) {
+      case "void": return voidType;
+      case "int":
+        if (type.boolean && type.size === 1) return boolType;
+        // The kernel is built with unsigned char, and people mean text or a small signed number.
+        if (type.name === "char" && type.size === 1) return i8;
+        if (type.size === 16) return { kind: "array", element: u64, length: 2 };
+        return integer(bitsOf(type.size), type.signed);
+      case "float": return { kind: "struct", union: false, name: type.name, size: type.size, members: [] };
+      case "enum":
+      case "enum64": {
+        const { signed, constants } = type;
+        let names: ReadonlyMap<bigint, string> | undefined;
+        return {
+          kind: "enum", name: type.name || typedef || "", bits: bitsOf(type.size), signed,
+          // Of several constants with one value the first names it.
+          get names() { return (names ??= new Map([...constants].reverse().map((c) => [c.value, c.name]))); },
+        };
+      }
+      case "pointer": {
+        const target = this.btf.strip(type.type);
+        const space = this.#spaceOf(type.type);
+        if (this.btf.kind(target) === "function-prototype") return { kind: "pointer", target: voidType, space };
+        return { kind: "pointer", target: this.typeOf(type.type), space };
+      }
+      case "array": return { kind: "array", element: this.typeOf(type.element), length: type.length };
+      case "struct":
+      case "union": {
+        // Offsets alone are kept of the members until somebody reads them.
+        let members: readonly Member[] | undefined;
+        const decode = (): readonly Member[] => this.#members(id);
+        return {
+          kind: "struct", union: type.kind === "union", name: type.name || typedef || "", size: type.size,
+          get members() { return (members ??= decode()); },
+        };
+      }
+      case "forward": {
+        const whole = this.btf.find(type.name, type.union ? "union" : "struct");
+        if (whole !== undefined) return this.typeOf(whole);
+        return { kind: "struct", union: type.union, name: type.name, size: 0, members: [] };
+      }
+      // Function types only make sense behind pointers; the rest are not types of values.
+      case "function-prototype":
+      case "function":
+      case "variable":
+      case "data-section":
+      case "declaration-tag":
+      case "typedef":
+      case "volatile":
+      case "const":
+      case "restrict":
+      case "type-tag": return voidType;
+    }
+  }
+
+  #members(id: number): readonly Member[] {
+    const struct = this.btf.type(id);
+    if (struct.kind !== "struct" && struct.kind !== "union") return [];
+    return struct.members.map(({ name, type: typeId, bitOffset, bitWidth }) => {
+      const base = this.btf.type(this.btf.strip(typeId));
+      // Old compilers gave bit-fields an integer type of their own instead.
+      const narrow = base.kind === "int" && bitWidth === 0 && base.bits !== base.size * 8 && base.bits > 0;
+      const width = narrow ? base.bits : bitWidth;
+      const start = narrow ? bitOffset + base.bitOffset : bitOffset;
+      const type = this.typeOf(typeId);
+      if (width === 0) return { name, type, offset: Math.floor(start / 8) };
+      // Counted from the aligned unit of the declared type, so that a single load of that type has all its bits.
+      const unit = base.kind === "int" || base.kind === "enum" || base.kind === "enum64" ? base.size : 1;
+      let offset = Math.floor(start / (unit * 8)) * unit;
+      if (start - offset * 8 + width > unit * 8 || offset + unit > struct.size) offset = Math.floor(start / 8);
+      return { name, type, offset, bitOffset: start - offset * 8, bitWidth: width };
+    });
+  }
+
+  /** Compilers mark pointers to user memory with type tags, where they mark them at all. */
+  #spaceOf(target: number): AddressSpace {
+    for (let step = 0; step < DEPTH_LIMIT && target !== 0; step++) {
+      const type = this.btf.type(target);
+      switch (type.kind) {
+        case "type-tag":
+          if (type.name === "user" || type.name === "address_space(1)") return "user";
+          target = type.type;
+          break;
+        case "const":
+        case "volatile":
+        case "restrict": target = type.type; break;
+        default: return "kernel";
+      }
+    }
+    return "kernel";
+  }
+}
+
+/** The verifier knows what a kernel pointer to a struct points to when it comes from a BTF-typed context. */
+function typedPointer(type: Type): Type {
+  return type.kind === "pointer" && type.space === "kernel" && type.target.kind === "struct" ? { ...type, typed: true } : type;
+}
+
+function bitsOf(size: number): IntegerBits {
+  switch (size) {
+    case 1: return 8;
+    case 2: return 16;
+    case 4: return 32;
+    default: return 64;
+  }
+}
+
+/** Names that mean the same everywhere. */
+const FIXED_WIDTH: Readonly<Record<string, Type>> = {
+  void: voidType, bool: boolType, _Bool: boolType,
+  u8, u16, u32, u64, s8: i8, s16: i16, s32: i32, s64: i64,
+  __u8: u8, __u16: u16, __u32: u32, __u64: u64, __s8: i8, __s16: i16, __s32: i32, __s64: i64,
+  uint8: u8, uint16: u16, uint32: u32, uint64: u64, int8: i8, int16: i16, int32: i32, int64: i64,
+  uint8_t: u8, uint16_t: u16, uint32_t: u32, uint64_t: u64, int8_t: i8, int16_t: i16, int32_t: i32, int64_t: i64,
+  size_t: u64, ssize_t: i64, ptrdiff_t: i64, intptr_t: i64, uintptr_t: u64,
+};
+
+/** Names that the kernel's BTF explains where there is one. */
+const SYSTEM_TYPES: Readonly<Record<string, Type>> = {
+  pid_t: i32, uid_t: u32, gid_t: u32, mode_t: u32, umode_t: u16, dev_t: u32, ino_t: u64, off_t: i64, loff_t: i64,
+  time_t: i64, clockid_t: i32, socklen_t: u32, sector_t: u64, ktime_t: i64, gfp_t: u32,
+};
+
+const own = (table: Readonly<Record<string, Type>>, name: string): Type | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+/** C's own integer types, in every order of their words, and the fixed-width names. Needs no BTF. */
+export function baseType(name: string): Type | undefined {
+  return own(FIXED_WIDTH, name) ?? arithmeticType(name);
+}
+
+/** What `pid_t` and its like are where no BTF says so. */
+export function systemType(name: string): Type | undefined {
+  return own(SYSTEM_TYPES, name);
+}
+
+function arithmeticType(name: string): Type | undefined {
+  let long = 0;
+  let short = 0;
+  let char = 0;
+  let int = 0;
+  let sign: boolean | undefined;
+  for (const word of name.trim().split(/\s+/)) {
+    switch (word) {
+      case "unsigned":
+      case "signed":
+        if (sign !== undefined) return undefined;
+        sign = word === "signed";
+        break;
+      case "long": long++; break;
+      case "short": short++; break;
+      case "char": char++; break;
+      case "int": int++; break;
+      default: return undefined;
+    }
+  }
+  if (long > 2 || short > 1 || char > 1 || int > 1 || (long > 0) && (short + char > 0) || char > 0 && short + int > 0) return undefined;
+  const signed = sign ?? true;
+  if (char > 0) return integer(8, signed);
+  if (short > 0) return integer(16, signed);
+  return integer(long > 0 ? 64 : 32, signed);
+}
+
+/** Base types alone, for kernels without BTF. */
+export const plainTypes: TypeScope = {
+  find: (name, tag) => (tag === undefined ? baseType(name) ?? systemType(name) : undefined),
+  enumConstant: () => undefined,
+  similar: (name, tag) => (tag === undefined ? nearest(name, [...Object.keys(FIXED_WIDTH), ...Object.keys(SYSTEM_TYPES)]) : []),
+};
+
