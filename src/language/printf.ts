@@ -4,11 +4,52 @@ export interface PrintfFormat {
   readonly pieces: readonly (string | PrintfConversion)[];
 }
 export interface PrintfConversion {
-  /** Letter: d i u x X o c s p r b B (and the %rx, %rh forms as "rx", "rh"). */
+  /** Letter: d i u x X o c s p r b B (and the %rx, %rh, %gr forms as "rx", "rh", "gr"). */
   readonly letter: string;
   /** "-", "0", "+", " ", "#", "'" in any order. */
   readonly flags: string;
   readonly width: number;
   /** -1 when absent; -2 for `.*`, taken from the arguments. */
   readonly precision: number;
+}
+
+/** A format that cannot be read: `offset` is where in its text. */
+export class PrintfError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = "PrintfError";
+    this.offset = offset;
+  }
+}
+
+const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
+
+/** Splits a format into texts and conversions; `%%` is text. Throws PrintfError. Length modifiers (`ll`) mean nothing and are dropped. */
+export function parsePrintf(text: string): PrintfFormat {
+  const pieces: (string | PrintfConversion)[] = [];
+  let literal = "";
+  let at = 0;
+  while (at < text.length) {
+    const percent = text.indexOf("%", at);
+    if (percent === -1) { literal += text.slice(at); break; }
+    literal += text.slice(at, percent);
+    if (text[percent + 1] === "%") { literal += "%"; at = percent + 2; continue; }
+    conversion.lastIndex = percent;
+    const match = conversion.exec(text);
+    if (match === null) throw new PrintfError("incomplete conversion", percent);
+    const [whole, flags = "", width, precision, letter = ""] = match;
+    if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
+    if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) throw new PrintfError(`unknown conversion \`%${letter}\``, percent);
+    if (literal !== "") pieces.push(literal);
+    literal = "";
+    pieces.push({
+      letter, flags, width: width === undefined ? 0 : Number(width),
+      precision: precision === undefined ? -1 : precision === "*" ? -2 : Number(precision),
+    });
+    at = percent + whole.length;
+  }
+  if (literal !== "") pieces.push(literal);
+  return { text, pieces };
 }

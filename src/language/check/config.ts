@@ -1,0 +1,124 @@
+// The settings of a run: defaults, then the script's config block, then the environment (which wins, as in bpftrace).
+import type { Diagnostic, Span } from "../diagnostic.ts";
+import { nearest } from "../nearest.ts";
+import type { ConfigEntry } from "../program.ts";
+import type { Config } from "./checked.ts";
+
+const defaults: Config = {
+  maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: 1024, maxBpfProgs: 1024,
+  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", missingProbes: "error", printMapsOnExit: true,
+  stringTrailer: "..", cppDemangle: true, lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1_000_000,
+  showDebugInfo: true, cacheUserSymbols: "PER_PID",
+};
+
+/** Reads a value's text; a string is the complaint when it does not do. */
+type Reader = (text: string) => Partial<Config> | { readonly complaint: string };
+
+const integer = (key: keyof Config, least: number, most: number): Reader => (text) => {
+  const value = /^(0x[0-9a-f]+|\d[\d_]*)$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN;
+  return value >= least && value <= most ? { [key]: value } : { complaint: `an integer from ${least} to ${most}` };
+};
+const truth = (key: keyof Config): Reader => (text) => {
+  if (text === "1" || text === "true") return { [key]: true };
+  if (text === "0" || text === "false") return { [key]: false };
+  return { complaint: "true or false" };
+};
+const choice = (key: keyof Config, values: readonly string[]): Reader => (text) =>
+  values.includes(text) ? { [key]: text } : { complaint: `one of ${values.join(", ")}` };
+/** Known to bpftrace, without meaning here. */
+const ignored: Reader = () => ({});
+
+const readers: Readonly<Record<string, Reader>> = {
+  cache_user_symbols: (text) => {
+    if (text === "1") return { cacheUserSymbols: "PER_PROGRAM" };
+    if (text === "0") return { cacheUserSymbols: "NONE" };
+    return choice("cacheUserSymbols", ["PER_PROGRAM", "PER_PID", "NONE"])(text);
+  },
+  cpp_demangle: truth("cppDemangle"),
+  lazy_symbolication: truth("lazySymbolication"),
+  license: choice("license", ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"]),
+  log_size: integer("logSize", 1, 0x4000_0000),
+  max_bpf_progs: integer("maxBpfProgs", 1, 1_000_000),
+  max_cat_bytes: integer("maxCatBytes", 0, 0x4000_0000),
+  max_map_keys: integer("maxMapKeys", 1, 0xffff_ffff),
+  max_probes: integer("maxProbes", 1, 1_000_000),
+  max_strlen: integer("maxStringLength", 1, 1024 * 1024),
+  max_ast_nodes: ignored,
+  missing_probes: choice("missingProbes", ["error", "warn", "ignore"]),
+  on_stack_limit: integer("onStackLimit", 0, 512),
+  perf_rb_pages: (text) => {
+    const pages = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (!(pages >= 1 && pages <= 1 << 20)) return { complaint: `an integer from 1 to ${1 << 20}` };
+    // The kernel wants a power of two.
+    return { ringBytes: 2 ** Math.ceil(Math.log2(pages)) * 4096 };
+  },
+  print_maps_on_exit: truth("printMapsOnExit"),
+  show_debug_info: truth("showDebugInfo"),
+  stack_mode: choice("stackMode", ["bpftrace", "perf", "raw", "build_id"]),
+  str_trunc_trailer: (text) => ({ stringTrailer: text }),
+  unstable_tseries: choice("logSize", ["error", "warn", "enable"]),
+  unstable_dw_ustack: ignored, unstable_map_decl: ignored, unstable_import: ignored, unstable_macro: ignored, unstable_addr: ignored,
+  use_blazesym: ignored, verify_llvm_ir: ignored,
+};
+// Checked for its words, kept nowhere.
+const unstable = new Set(Object.keys(readers).filter((name) => name.startsWith("unstable_")));
+
+/**
+ * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones are
+ * read from the environment.
+ */
+export function resolveConfig(entries: readonly ConfigEntry[], env: Record<string, string | undefined>): { config: Config; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults };
+  const apply = (name: string, shown: string, value: string, span: Span): void => {
+    const result = readers[name]!(value);
+    if ("complaint" in result) {
+      diagnostics.push({ severity: "error", code: "limit", span, message: `invalid value \`${value}\` for ${shown}`, help: `it must be ${result.complaint}` });
+    } else if (!unstable.has(name)) {
+      Object.assign(config, result);
+    }
+  };
+  for (const { name, value, span } of entries) {
+    const key = name.toLowerCase().replace(/^(bpftrace|strobe)_/, "");
+    if (Object.hasOwn(readers, key)) { apply(key, name, value, span); continue; }
+    const [near] = nearest(key, Object.keys(readers));
+    diagnostics.push({
+      severity: "error", code: "name", span, message: `unknown config variable \`${name}\``,
+      ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
+    });
+  }
+  for (const prefix of ["BPFTRACE_", "STROBE_"]) {
+    for (const key of Object.keys(readers)) {
+      const variable = prefix + key.toUpperCase();
+      const value = env[variable];
+      if (value !== undefined && value !== "") apply(key, variable, value, { start: 0, end: 0 });
+    }
+  }
+  return { config, diagnostics };
+}
+
+/** The setting of a name as scripts spell it, for `config.max_strlen`. */
+export function configValue(config: Config, name: string): bigint | boolean | string | undefined {
+  switch (name) {
+    case "cache_user_symbols": return config.cacheUserSymbols;
+    case "cpp_demangle": return config.cppDemangle;
+    case "lazy_symbolication": return config.lazySymbolication;
+    case "license": return config.license;
+    case "log_size": return BigInt(config.logSize);
+    case "max_bpf_progs": return BigInt(config.maxBpfProgs);
+    case "max_cat_bytes": return BigInt(config.maxCatBytes);
+    case "max_map_keys": return BigInt(config.maxMapKeys);
+    case "max_probes": return BigInt(config.maxProbes);
+    case "max_strlen": return BigInt(config.maxStringLength);
+    case "missing_probes": return config.missingProbes;
+    case "on_stack_limit": return BigInt(config.onStackLimit);
+    case "perf_rb_pages": return BigInt(config.ringBytes / 4096);
+    case "print_maps_on_exit": return config.printMapsOnExit;
+    case "show_debug_info": return config.showDebugInfo;
+    case "stack_mode": return config.stackMode;
+    case "str_trunc_trailer": return config.stringTrailer;
+    default: return undefined;
+  }
+}
+
+export const configNames: readonly string[] = Object.keys(readers);
