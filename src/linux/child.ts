@@ -1,0 +1,87 @@
+// `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
+import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { constants as os } from "node:os";
+
+export interface TracedChild {
+  readonly pid: number;
+  /** Lets the command begin. */
+  go(): void;
+  /** The exit code; 128 + the signal when a signal ended it. */
+  readonly exited: Promise<number>;
+  /** SIGTERM. */
+  kill(): void;
+}
+
+/**
+ * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on). If strobe
+ * goes away first, the pipe ends and so does the child. The command is split into words like a shell does it, quotes
+ * and backslashes honoured, nothing expanded. Throws an Error when there is no such program.
+ */
+export function spawnTraced(command: string): TracedChild {
+  const words = splitWords(command);
+  const program = words[0];
+  if (program === undefined) throw new Error("the command is empty");
+  const path = findProgram(program);
+  if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
+  const script = `read -r go <&3 || exit 127; exec 3<&-; exec "$@"`;
+  const child = spawn("/bin/sh", ["-c", script, "strobe", path, ...words.slice(1)], { stdio: ["inherit", "inherit", "inherit", "pipe"] });
+  const gate = child.stdio[3] as import("node:stream").Writable;
+  gate.on("error", () => {}); // the child went first
+  const exited = new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code, signal) => resolve(code ?? 128 + (signal ? os.signals[signal] : 0)));
+  });
+  if (child.pid === undefined) {
+    exited.catch(() => {});
+    throw new Error("cannot start /bin/sh to run the command");
+  }
+  return {
+    pid: child.pid,
+    go: () => void gate.end("\n"),
+    exited,
+    kill: () => void child.kill("SIGTERM"),
+  };
+}
+
+/** The file that a word would run, like execvp(3). */
+function findProgram(name: string): string | undefined {
+  const candidates = name.includes("/") ? [name] : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Words of a command line: 'literal', "with \" and \\", back\ slashes. An unclosed quote goes to the end. */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = "";
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] ?? "";
+    if (quote === "'") {
+      if (c === "'") quote = "";
+      else word += c;
+    } else if (c === "\\" && i + 1 < text.length && (quote === "" || `"\\$\``.includes(text[i + 1] ?? ""))) {
+      word = (word ?? "") + (text[++i] ?? "");
+    } else if (quote === '"') {
+      if (c === '"') quote = "";
+      else word += c;
+    } else if (c === "'" || c === '"') {
+      quote = c;
+      word ??= "";
+    } else if (/\s/.test(c)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? "") + c;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  return words;
+}

@@ -1,0 +1,99 @@
+// What the kernel refused: the call, the errno, what strobe was doing, and what to try.
+import { constants } from "node:os";
+
+const errnoNames = new Map<number, string>();
+for (const [name, code] of Object.entries(constants.errno)) if (!errnoNames.has(code)) errnoNames.set(code, name);
+// EAGAIN and EWOULDBLOCK share a number, as do ENOTSUP and EOPNOTSUPP; 524 is kernel-internal, but bpf(2) leaks it.
+errnoNames.set(constants.errno.EAGAIN, "EAGAIN");
+errnoNames.set(constants.errno.EOPNOTSUPP, "EOPNOTSUPP");
+errnoNames.set(524, "ENOTSUPP");
+
+/** errno numbers that callers compare with (the same on every Linux architecture strobe runs on). */
+export const EPERM = 1;
+export const ENOENT = 2;
+export const E2BIG = 7;
+export const EACCES = 13;
+export const EEXIST = 17;
+export const EINVAL = 22;
+export const ENOSPC = 28;
+export const EOPNOTSUPP = 95;
+export const ENOTSUPP = 524;
+
+/** `EPERM` of 1; `errno 999` of a number without a name. */
+export function errnoName(code: number): string {
+  return errnoNames.get(code) ?? `errno ${code}`;
+}
+
+const words: Readonly<Record<string, string>> = {
+  EPERM: "operation not permitted",
+  ENOENT: "no such thing",
+  EACCES: "permission denied",
+  EBUSY: "busy",
+  EEXIST: "exists already",
+  EINVAL: "invalid argument",
+  EMFILE: "too many open files",
+  ENFILE: "too many open files in the system",
+  ENOMEM: "out of memory",
+  ENODEV: "no such device",
+  ENOSPC: "no space left",
+  ESRCH: "no such process",
+  E2BIG: "too big",
+  EOPNOTSUPP: "not supported here",
+  ENOTSUPP: "not supported by this kernel",
+  EFAULT: "bad address",
+};
+
+export interface LinuxErrorDetails {
+  /** `bpf(BPF_PROG_LOAD)` */
+  readonly call: string;
+  /** A positive errno. */
+  readonly code: number;
+  /** Follows "cannot": `load the program "x"`. */
+  readonly doing: string;
+  readonly hint?: string;
+  /** The verifier's log. */
+  readonly log?: string;
+}
+
+export class LinuxError extends Error {
+  override readonly name = "LinuxError";
+  readonly call: string;
+  /** "EPERM" */
+  readonly errno: string;
+  readonly code: number;
+  readonly doing: string;
+  readonly hint?: string;
+  readonly log?: string;
+
+  constructor(details: LinuxErrorDetails) {
+    const errno = errnoName(details.code);
+    const meaning = words[errno];
+    const hint = details.hint ?? defaultHint(errno);
+    super(`cannot ${details.doing}: ${details.call}: ${meaning ? `${meaning} (${errno})` : errno}${hint ? `; ${hint}` : ""}`);
+    this.call = details.call;
+    this.errno = errno;
+    this.code = details.code;
+    this.doing = details.doing;
+    if (hint !== undefined) this.hint = hint;
+    if (details.log !== undefined) this.log = details.log;
+  }
+}
+
+function defaultHint(errno: string): string | undefined {
+  switch (errno) {
+    case "EPERM":
+    case "EACCES":
+      return process.geteuid?.() === 0
+        ? "root, but without CAP_BPF or CAP_PERFMON here, or kept from it by lockdown or a security policy"
+        : "tracing needs root, or CAP_BPF and CAP_PERFMON";
+    case "EMFILE": return "raise the limit of open files (ulimit -n)";
+    case "ENOMEM": return "a smaller map or ring buffer may fit (max_map_keys, perf_rb_pages)";
+    default: return undefined;
+  }
+}
+
+/** A system call's result, or a LinuxError. `result` is the call's value, or a negative errno. */
+export function check(result: number, call: string, doing: string, hint?: string): number {
+  if (result >= 0) return result;
+  throw new LinuxError({ call, code: -result, doing, ...(hint === undefined ? {} : { hint }) });
+}

@@ -1,0 +1,149 @@
+// Calls into libc through koffi: one variadic-free view of syscall(2), and mapped memory as ArrayBuffers.
+import { createRequire } from "node:module";
+import { check } from "./error.ts";
+
+/** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
+interface Native {
+  load(path: null): { func(name: string, result: string, parameters: string[]): ForeignFunction };
+  address(view: ArrayBufferView): bigint;
+  view(address: number, length: number): ArrayBuffer;
+  errno(): number;
+  readonly node: { poll(fd: number, callback: (status: number) => void): PollHandle };
+}
+interface ForeignFunction {
+  (...args: number[]): number;
+  async(...args: [...number[], (error: unknown, result: number) => void]): void;
+}
+/** Watches a descriptor for readability from Node's own event loop. */
+export interface PollHandle {
+  start(callback: (status: number) => void): void;
+  stop(): void;
+  close(): void;
+}
+
+let native: Native | undefined;
+let systemCall: ForeignFunction | undefined;
+
+function koffi(): Native {
+  if (native) return native;
+  const require = createRequire(import.meta.url);
+  const arch = process.arch;
+  try {
+    // The addon itself: koffi's JavaScript wrapper costs another 5 to 8 ms of start-up and adds nothing that we use.
+    native = require(`@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`) as Native;
+  } catch {
+    // musl, other layouts of the package, a koffi built from source.
+    native = require("koffi") as Native;
+  }
+  return native;
+}
+
+function libcSyscall(): ForeignFunction {
+  // Numbers only: all that we pass fits 53 bits (addresses of user space have 47), and is marshalled fastest.
+  return (systemCall ??= koffi().load(null).func("syscall", "long", ["long", "long", "long", "long", "long", "long", "long"]));
+}
+
+/** System call numbers, by architecture. */
+export interface SystemCallNumbers {
+  readonly bpf: number;
+  readonly perfEventOpen: number;
+  readonly close: number;
+  readonly mmap: number;
+  readonly munmap: number;
+  readonly ioctl: number;
+  readonly mount: number;
+  readonly clockGettime: number;
+  readonly nameToHandleAt: number;
+  readonly openByHandleAt: number;
+}
+export const SYS: SystemCallNumbers = process.arch === "arm64"
+  ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265 }
+  : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304 };
+
+/** A number, or memory to pass the address of. */
+export type SystemCallArgument = number | Uint8Array;
+
+/** Calls the kernel. Gives the call's result, or the negative errno; never throws for a refusal. */
+export function syscall(
+  number: number,
+  a: SystemCallArgument = 0, b: SystemCallArgument = 0, c: SystemCallArgument = 0,
+  d: SystemCallArgument = 0, e: SystemCallArgument = 0, f: SystemCallArgument = 0,
+): number {
+  const call = systemCall ?? libcSyscall();
+  const result = call(number, plain(a), plain(b), plain(c), plain(d), plain(e), plain(f));
+  return result === -1 ? -koffi().errno() : result;
+}
+
+function plain(argument: SystemCallArgument): number {
+  return typeof argument === "number" ? argument : addressOf(argument);
+}
+
+/** Where the memory of a view is. It stays there, but only as long as somebody holds the view. */
+export function addressOf(view: ArrayBufferView): number {
+  return Number(koffi().address(view));
+}
+
+/** Zero-terminated bytes of a string. */
+export function cString(text: string): Uint8Array {
+  return Buffer.from(`${text}\0`, "utf8");
+}
+
+export const PROT_READ = 1;
+export const PROT_WRITE = 2;
+const MAP_SHARED = 1;
+/** The kernel's BTF may only be mapped so. */
+export const MAP_PRIVATE = 2;
+
+const mappings = new WeakMap<ArrayBuffer, number>();
+
+/** Maps a descriptor's memory, shared with the kernel. */
+export function mmap(fd: number, length: number, prot: number, offset: number): ArrayBuffer {
+  const address = check(syscall(SYS.mmap, 0, length, prot, MAP_SHARED, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
+  const buffer = koffi().view(address, length);
+  mappings.set(buffer, address);
+  return buffer;
+}
+
+/** Unmaps. Whoever still reads a view of it crashes the process: owners drop their views first. */
+export function munmap(buffer: ArrayBuffer): void {
+  const address = mappings.get(buffer);
+  if (address === undefined) return;
+  mappings.delete(buffer);
+  syscall(SYS.munmap, address, buffer.byteLength);
+}
+
+/** Closes a descriptor; errors are of no use to anyone. */
+export function closeFd(fd: number): void {
+  if (fd >= 0) syscall(SYS.close, fd);
+}
+
+let pageBytes = 0;
+/** Bytes of a page: 4096 on x86-64, up to 65536 on arm64. */
+export function pageSize(): number {
+  return (pageBytes ||= process.arch === "x64" ? 4096 : koffi().load(null).func("getpagesize", "int", [])());
+}
+
+/** Watches a descriptor: `callback` runs outside of any promise turn, see ring.ts. */
+export function pollDescriptor(fd: number, callback: (status: number) => void): PollHandle {
+  return koffi().node.poll(fd, callback);
+}
+
+/** A system call on one of libuv's threads, for calls that wait. Numbers only. */
+export function syscallAsync(number: number, a: number, b = 0, c = 0): Promise<number> {
+  return new Promise((resolve) => {
+    libcSyscall().async(number, a, b, c, 0, 0, 0, (_error, result) => resolve(result));
+  });
+}
+
+/**
+ * Closes many descriptors at once, from libuv's threads: closing a perf event waits for the kernel (about 70 ms each
+ * for a tracepoint), and the waits overlap as far as the kernel lets them.
+ */
+export async function closeAllParallel(fds: readonly number[]): Promise<void> {
+  const single = fds[0];
+  if (fds.length <= 1) {
+    if (single !== undefined) closeFd(single);
+    return;
+  }
+  await Promise.all(fds.map((fd) => syscallAsync(SYS.close, fd)));
+}

@@ -1,0 +1,123 @@
+// perf_event_open(2) and its ioctls.
+import { readFileSync } from "node:fs";
+import { check, LinuxError } from "./error.ts";
+import { addressOf, syscall, SYS } from "./ffi.ts";
+
+export const PERF_TYPE_HARDWARE = 0;
+export const PERF_TYPE_SOFTWARE = 1;
+export const PERF_TYPE_TRACEPOINT = 2;
+export const PERF_TYPE_HW_CACHE = 3;
+export const PERF_TYPE_RAW = 4;
+export const PERF_TYPE_BREAKPOINT = 5;
+
+const IOC_ENABLE = 0x2400;
+const IOC_DISABLE = 0x2401;
+const IOC_SET_BPF = 0x40042408;
+const FLAG_FD_CLOEXEC = 8;
+/** PERF_ATTR_SIZE_VER5: all the fields we set. */
+const ATTR_SIZE = 112;
+
+export interface PerfEventOptions {
+  /** A PERF_TYPE_ number, or a dynamic PMU's from tracefs.pmuType(). */
+  readonly type: number;
+  readonly config: bigint | number;
+  /** A number, or memory whose address is passed (the zero-terminated path of a uprobe PMU). Breakpoints: the address. */
+  readonly config1?: bigint | number | Uint8Array;
+  /** Breakpoints: the length. */
+  readonly config2?: bigint | number;
+  readonly samplePeriod?: bigint | number;
+  /** Samples a second; instead of a period. */
+  readonly sampleFrequency?: bigint | number;
+  /** -1: every process (then `cpu` must name one). */
+  readonly pid: number;
+  /** -1: any CPU (then `pid` must name a process). */
+  readonly cpu: number;
+  readonly exclude?: { readonly user?: boolean; readonly kernel?: boolean; readonly hypervisor?: boolean; readonly idle?: boolean };
+  /** HW_BREAKPOINT_ bits: 1 read, 2 write, 4 execute. */
+  readonly bpType?: number;
+  /** wakeup_events */
+  readonly wakeup?: number;
+  readonly disabled?: boolean;
+  /** Children of the process are traced too. */
+  readonly inherit?: boolean;
+}
+
+/** Opens a perf event; the caller owns the descriptor. */
+export function openPerfEvent(options: PerfEventOptions): number {
+  const attr = new Uint8Array(ATTR_SIZE);
+  const view = new DataView(attr.buffer);
+  view.setUint32(0, options.type, true);
+  view.setUint32(4, ATTR_SIZE, true);
+  view.setBigUint64(8, wide(options.config), true);
+  view.setBigUint64(16, wide(options.sampleFrequency ?? options.samplePeriod ?? 0), true);
+  const exclude = options.exclude ?? {};
+  view.setUint32(40,
+    (options.disabled ? 1 : 0) | (options.inherit ? 1 << 1 : 0) |
+    (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
+    (options.sampleFrequency === undefined ? 0 : 1 << 10), true);
+  view.setUint32(48, options.wakeup ?? 0, true);
+  view.setUint32(52, options.bpType ?? 0, true);
+  const config1 = options.config1 ?? 0;
+  view.setBigUint64(56, config1 instanceof Uint8Array ? BigInt(addressOf(config1)) : wide(config1), true);
+  view.setBigUint64(64, wide(options.config2 ?? 0), true);
+  const fd = syscall(SYS.perfEventOpen, attr, options.pid, options.cpu, -1, FLAG_FD_CLOEXEC);
+  if (fd >= 0) return fd;
+  const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(config1)})`;
+  const hint = perfHint(-fd, options);
+  throw new LinuxError({ call: "perf_event_open", code: -fd, doing, ...(hint === undefined ? {} : { hint }) });
+}
+
+function wide(value: bigint | number): bigint {
+  return BigInt.asUintN(64, BigInt(value));
+}
+
+function pathOf(config1: bigint | number | Uint8Array): string {
+  return config1 instanceof Uint8Array ? `, ${Buffer.from(config1).toString("utf8").replace(/\0.*$/s, "")}` : "";
+}
+
+function perfHint(code: number, options: PerfEventOptions): string | undefined {
+  if (code === 2 && options.type === PERF_TYPE_HARDWARE) return "this machine has no such hardware counter (virtual machines often have none)";
+  if (code === 95 && options.type === PERF_TYPE_HARDWARE) return "this machine's counters do not support sampling on that event";
+  if (code === 3) return `process ${options.pid} has gone`;
+  if (code === 28) return "the hardware has no free breakpoint or counter";
+  return undefined;
+}
+
+/** Runs a loaded program on each event (PERF_EVENT_IOC_SET_BPF). */
+export function perfAttach(perfFd: number, progFd: number): void {
+  check(syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd), "ioctl(PERF_EVENT_IOC_SET_BPF)", "attach a program to a perf event");
+}
+
+export function perfEnable(fd: number): void {
+  check(syscall(SYS.ioctl, fd, IOC_ENABLE, 0), "ioctl(PERF_EVENT_IOC_ENABLE)", "enable a perf event");
+}
+
+export function perfDisable(fd: number): void {
+  check(syscall(SYS.ioctl, fd, IOC_DISABLE, 0), "ioctl(PERF_EVENT_IOC_DISABLE)", "disable a perf event");
+}
+
+/** Numbers of the CPUs that are online now. */
+export function onlineCpus(): number[] {
+  return parseCpuList(readFileSync("/sys/devices/system/cpu/online", "latin1"));
+}
+
+let possible = 0;
+/** How many copies a per-CPU map has: CPUs that could ever be plugged in. */
+export function possibleCpus(): number {
+  if (possible === 0) {
+    const cpus = parseCpuList(readFileSync("/sys/devices/system/cpu/possible", "latin1"));
+    possible = Math.max(...cpus) + 1;
+  }
+  return possible;
+}
+
+/** "0-3,8" → [0, 1, 2, 3, 8] */
+export function parseCpuList(text: string): number[] {
+  const cpus: number[] = [];
+  for (const part of text.trim().split(",")) {
+    const [first, last] = part.split("-").map(Number);
+    if (first === undefined || Number.isNaN(first)) continue;
+    for (let cpu = first; cpu <= (last ?? first); cpu++) cpus.push(cpu);
+  }
+  return cpus;
+}

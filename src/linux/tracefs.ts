@@ -1,0 +1,59 @@
+// The tracing file system: tracepoints and their formats, and the PMU types of probes.
+import { existsSync, readFileSync } from "node:fs";
+import { LinuxError } from "./error.ts";
+import { cString, syscall, SYS } from "./ffi.ts";
+
+let root: string | undefined;
+
+/** Where tracefs is mounted; mounted here when it is not and we may. */
+export function tracefsRoot(): string {
+  if (root !== undefined) return root;
+  for (const place of ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]) {
+    if (existsSync(`${place}/available_events`)) return (root = place);
+  }
+  const place = "/sys/kernel/tracing";
+  const result = syscall(SYS.mount, cString("tracefs"), cString(place), cString("tracefs"), 0, 0);
+  if (result < 0) {
+    throw new LinuxError({
+      call: "mount", code: -result, doing: "find tracefs",
+      hint: result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
+    });
+  }
+  return (root = place);
+}
+
+/** The text of a tracepoint's `format` file; undefined when there is no such tracepoint. */
+export function readFormat(category: string, name: string): string | undefined {
+  return readText(`${tracefsRoot()}/events/${category}/${name}/format`);
+}
+
+/** Every tracepoint, as tracefs lists them. */
+export function listEvents(): { category: string; name: string }[] {
+  const events: { category: string; name: string }[] = [];
+  for (const line of readFileSync(`${tracefsRoot()}/available_events`, "latin1").split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) events.push({ category: line.slice(0, colon), name: line.slice(colon + 1) });
+  }
+  return events;
+}
+
+/** The perf type number of a PMU (`uprobe`, `kprobe`); undefined where the kernel has none. */
+export function pmuType(name: string): number | undefined {
+  const text = readText(`/sys/bus/event_source/devices/${name}/type`);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Bit of `config` that makes a PMU probe a return probe (`config:0` in its format file). */
+export function pmuReturnBit(name: string): number {
+  const text = readText(`/sys/bus/event_source/devices/${name}/format/retprobe`);
+  return Number(/config:(\d+)/.exec(text ?? "")?.[1] ?? 0);
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "EINVAL")) return undefined;
+    throw error;
+  }
+}
