@@ -6,6 +6,7 @@ const floors = [
   ["compiler"],
   ["session"],
   ["output"],
+  ["api"],
   ["cli"],
 ];
 

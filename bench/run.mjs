@@ -1,0 +1,46 @@
+// `npm run bench [-- startup handlers printing memory] [--peer "COMMAND"] [--rounds N]`
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, release } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { handlerCost } from "./handlers.mjs";
+import { memory } from "./memory.mjs";
+import { findPeers } from "./peers.mjs";
+import { printing } from "./printing.mjs";
+import { startup } from "./startup.mjs";
+
+const suites = {
+  startup: ["Start-up", startup],
+  handlers: ["Cost of an event in the kernel", handlerCost],
+  printing: ["Printed events", printing],
+  memory: ["Memory", memory],
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { peer: { type: "string" }, rounds: { type: "string", default: "5" } },
+});
+const chosen = positionals.length ? positionals : Object.keys(suites);
+const unknown = chosen.find((name) => !(name in suites));
+if (unknown) throw new Error(`no such benchmark: ${unknown} (there are ${Object.keys(suites).join(", ")})`);
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+mkdirSync(here("../build"), { recursive: true });
+const workload = here("../build/workload");
+const built = spawnSync("gcc", ["-O2", "-o", workload, here("workload.c")], { stdio: "inherit" });
+if (built.status !== 0) throw new Error("the workload needs gcc");
+
+const peers = findPeers(values.peer);
+const options = { peers, rounds: Number(values.rounds), workload };
+const sections = [
+  `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
+  + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
+];
+for (const name of chosen) {
+  const [title, suite] = suites[name];
+  const text = `## ${title}\n\n${await suite(options)}`;
+  process.stdout.write(`${text}\n\n`);
+  sections.push(text);
+}
+if (positionals.length === 0) writeFileSync(here("RESULTS.md"), `${sections.join("\n\n")}\n`);
