@@ -1,0 +1,243 @@
+// Bytes to JavaScript values, a specialised closure a type: for the library, for JSON and for whoever looks at maps.
+import { aggregateWords, fieldLayout, sizeOf } from "../language/layout.ts";
+import { bucketRange } from "../language/histogram.ts";
+import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
+
+/** An integer is a number when a double holds it exactly, else a bigint. Pointers are always bigints. */
+export type DecodedValue =
+  | null | boolean | number | bigint | string | Uint8Array
+  | readonly DecodedValue[] | DecodedStack | DecodedName | DecodedStats | readonly DecodedBucket[]
+  | { readonly [field: string]: DecodedValue };
+
+/** A captured stack: its frames are in the stack map (SymbolResolver.stack). A negative id: the stack was lost. */
+export interface DecodedStack {
+  readonly kind: "stack";
+  readonly space: AddressSpace;
+  readonly mode: StackMode;
+  readonly limit: number;
+  readonly id: number | bigint;
+  readonly pid: number;
+  readonly tid: number;
+}
+
+/** A value that only the live machine can name. */
+export interface DecodedName {
+  readonly kind: NamedType["of"];
+  /** The address, id, number or index; 0 for network addresses. */
+  readonly value: number | bigint;
+  /** usym: the process it belongs to. */
+  readonly pid?: number;
+  /** inet: 4 or 16 bytes; macaddr: 6 bytes. */
+  readonly bytes?: Uint8Array;
+  /** timestamp: index into the plan's time formats, and the clock. */
+  readonly format?: number;
+  readonly clock?: "boot" | "real";
+}
+
+export interface DecodedStats { readonly count: number | bigint; readonly average: number | bigint; readonly total: number | bigint }
+
+/** The half-open range [low, high); null is open. Empty buckets before the first and after the last full one are left out. */
+export interface DecodedBucket { readonly low: number | bigint | null; readonly high: number | bigint | null; readonly count: number | bigint }
+
+export type Decoder = (view: DataView, bytes: Uint8Array, offset: number) => DecodedValue;
+
+/** A function that reads values of this type. The closure does the looking at the type once, not every time. */
+export function decoder(type: Type): Decoder {
+  switch (type.kind) {
+    case "unknown":
+    case "void": return () => null;
+    case "boolean": return (_view, bytes, offset) => bytes[offset] !== 0;
+    case "integer":
+    case "enum": return integerDecoder(type.bits, type.signed);
+    case "pointer": return (view, _bytes, offset) => view.getBigUint64(offset, true);
+    case "string": return textDecoder(type.capacity);
+    case "buffer": return (view, bytes, offset) => bytes.slice(offset + 4, offset + 4 + Math.min(view.getUint32(offset, true), type.capacity));
+    case "array": {
+      if (type.element.kind === "integer" && type.element.bits === 8 && type.element.signed) return textDecoder(type.length);
+      const element = decoder(type.element);
+      const { length } = type;
+      const stride = sizeOf(type.element);
+      return (view, bytes, offset) => {
+        const values = new Array<DecodedValue>(length);
+        for (let i = 0; i < length; i++) values[i] = element(view, bytes, offset + i * stride);
+        return values;
+      };
+    }
+    case "tuple": {
+      const { offsets } = fieldLayout(type.elements);
+      const elements = type.elements.map(decoder);
+      return (view, bytes, offset) => elements.map((element, i) => element(view, bytes, offset + offsets[i]));
+    }
+    case "record": {
+      const { offsets } = fieldLayout(type.fields.map((field) => field.type));
+      return objectDecoder(type.fields.map((field, i) => ({ name: field.name, at: offsets[i], decode: decoder(field.type) })));
+    }
+    case "struct": return structDecoder(type);
+    case "stack": {
+      const { space, mode, limit } = type;
+      return (view, _bytes, offset) => ({
+        kind: "stack", space, mode, limit,
+        id: readSigned64(view, offset), pid: view.getUint32(offset + 8, true), tid: view.getUint32(offset + 12, true),
+      });
+    }
+    case "named": return namedDecoder(type.of);
+    case "aggregate": return aggregateDecoder(type);
+  }
+}
+
+/** An unsigned 64-bit integer: a number where it is exact. */
+export function readUnsigned64(view: DataView, offset: number): number | bigint {
+  const high = view.getUint32(offset + 4, true);
+  return high < 0x20_0000 ? high * 0x1_0000_0000 + view.getUint32(offset, true) : view.getBigUint64(offset, true);
+}
+
+/** A signed 64-bit integer: a number where it is exact. */
+export function readSigned64(view: DataView, offset: number): number | bigint {
+  const high = view.getInt32(offset + 4, true);
+  return high >= -0x1f_ffff && high < 0x20_0000 ? high * 0x1_0000_0000 + view.getUint32(offset, true) : view.getBigInt64(offset, true);
+}
+
+/** A bigint as a number where that is exact. */
+export function exact(value: bigint): number | bigint {
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+
+function integerDecoder(bits: number, signed: boolean): (view: DataView, bytes: Uint8Array, offset: number) => number | bigint {
+  switch (bits) {
+    case 8: return signed ? (view, _, offset) => view.getInt8(offset) : (_view, bytes, offset) => bytes[offset];
+    case 16: return signed ? (view, _, offset) => view.getInt16(offset, true) : (view, _, offset) => view.getUint16(offset, true);
+    case 32: return signed ? (view, _, offset) => view.getInt32(offset, true) : (view, _, offset) => view.getUint32(offset, true);
+    default: return signed ? (view, _, offset) => readSigned64(view, offset) : (view, _, offset) => readUnsigned64(view, offset);
+  }
+}
+
+const utf8 = new TextDecoder();
+
+function textDecoder(capacity: number): Decoder {
+  return (_view, bytes, offset) => readText(bytes, offset, capacity);
+}
+
+/** NUL-terminated UTF-8 text. Short ASCII, the usual case, does without the cost of a TextDecoder. */
+export function readText(bytes: Uint8Array, offset: number, capacity: number): string {
+  const limit = offset + capacity;
+  let end = offset;
+  let ascii = true;
+  while (end < limit && bytes[end] !== 0) {
+    if (bytes[end] > 127) ascii = false;
+    end++;
+  }
+  if (!ascii || end - offset > 32) return utf8.decode(bytes.subarray(offset, end));
+  let text = "";
+  for (let i = offset; i < end; i++) text += String.fromCharCode(bytes[i]);
+  return text;
+}
+
+interface DecodedField { readonly name: string; readonly at: number; readonly decode: Decoder }
+
+function objectDecoder(fields: readonly DecodedField[]): Decoder {
+  return (view, bytes, offset) => {
+    const value: Record<string, DecodedValue> = {};
+    for (const field of fields) value[field.name] = field.decode(view, bytes, offset + field.at);
+    return value;
+  };
+}
+
+/** Members of anonymous structs and unions are the outer struct's, as C has it. */
+function structDecoder(type: Extract<Type, { kind: "struct" }>): Decoder {
+  // Kernel structs reach thousands of others through pointers, but contain few: a pointer is not followed here.
+  const fields: DecodedField[] = [];
+  const collect = (struct: Extract<Type, { kind: "struct" }>, base: number): void => {
+    for (const member of struct.members) {
+      const at = base + member.offset;
+      if (member.name === "" && member.type.kind === "struct") collect(member.type, at);
+      else if (member.bitWidth === undefined) fields.push({ name: member.name, at, decode: decoder(member.type) });
+      else fields.push({ name: member.name, at, decode: bitFieldDecoder(member.bitOffset ?? 0, member.bitWidth, member.type) });
+    }
+  };
+  collect(type, 0);
+  return objectDecoder(fields);
+}
+
+function bitFieldDecoder(bitOffset: number, width: number, type: Type): Decoder {
+  const size = Math.ceil((bitOffset + width) / 8);
+  const signed = type.kind === "integer" && type.signed;
+  return (_view, bytes, offset) => {
+    let whole = 0n;
+    for (let i = size - 1; i >= 0; i--) whole = (whole << 8n) | BigInt(bytes[offset + i]);
+    const value = whole >> BigInt(bitOffset);
+    return exact(signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value));
+  };
+}
+
+const familyInet = 2;
+
+function namedDecoder(of: NamedType["of"]): Decoder {
+  switch (of) {
+    case "usym": return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset), pid: view.getUint32(offset + 8, true) });
+    case "inet": return (view, bytes, offset) => ({
+      kind: of, value: 0, bytes: bytes.slice(offset + 8, offset + (view.getUint32(offset, true) === familyInet ? 12 : 24)),
+    });
+    case "macaddr": return (_view, bytes, offset) => ({ kind: of, value: 0, bytes: bytes.slice(offset, offset + 6) });
+    case "timestamp": return (view, _bytes, offset) => ({
+      kind: of, value: readUnsigned64(view, offset),
+      format: view.getUint32(offset + 8, true), clock: view.getUint32(offset + 12, true) === 0 ? "boot" : "real",
+    });
+    case "strerror": return (view, _bytes, offset) => ({ kind: of, value: readSigned64(view, offset) });
+    case "username": return (view, _bytes, offset) => ({ kind: of, value: view.getUint32(offset, true) });
+    case "ksym":
+    case "cgroup_path":
+    case "signal_name":
+    case "syscall_name":
+    case "probe": return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset) });
+  }
+}
+
+function aggregateDecoder(type: AggregateType): Decoder {
+  const word = type.signed
+    ? (view: DataView, offset: number) => readSigned64(view, offset)
+    : (view: DataView, offset: number) => readUnsigned64(view, offset);
+  const average = (view: DataView, offset: number): number | bigint => {
+    const count = view.getBigUint64(offset + 8, true);
+    if (count === 0n) return 0;
+    return exact((type.signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true)) / count);
+  };
+  switch (type.aggregate) {
+    case "count": return (view, _bytes, offset) => readUnsigned64(view, offset);
+    case "sum":
+    case "min":
+    case "max": return (view, _bytes, offset) => word(view, offset);
+    case "avg": return (view, _bytes, offset) => average(view, offset);
+    case "stats": return (view, _bytes, offset) => ({
+      count: readUnsigned64(view, offset + 8), average: average(view, offset), total: word(view, offset),
+    });
+    case "hist":
+    case "lhist": {
+      const words = aggregateWords(type);
+      return (view, _bytes, offset) => {
+        const empty = (bucket: number) => view.getUint32(offset + bucket * 8, true) === 0 && view.getUint32(offset + bucket * 8 + 4, true) === 0;
+        let first = 0;
+        while (first < words && empty(first)) first++;
+        let last = words - 1;
+        while (last > first && empty(last)) last--;
+        const buckets: DecodedBucket[] = [];
+        for (let bucket = first; bucket < words && bucket <= last; bucket++) {
+          buckets.push({ ...rangeOf(type, bucket, words), count: readUnsigned64(view, offset + bucket * 8) });
+        }
+        return buckets;
+      };
+    }
+  }
+}
+
+function rangeOf(type: AggregateType, bucket: number, buckets: number): { low: number | bigint | null; high: number | bigint | null } {
+  if (type.aggregate === "hist") {
+    const { low, high } = bucketRange(bucket, type.bits ?? 0);
+    return { low: low === null ? null : exact(low), high: exact(high) };
+  }
+  const min = type.min ?? 0n;
+  const step = type.step ?? 1n;
+  if (bucket === 0) return { low: null, high: exact(min) };
+  if (bucket === buckets - 1) return { low: exact(type.max ?? 0n), high: null };
+  const low = min + BigInt(bucket - 1) * step;
+  return { low: exact(low), high: exact(low + step) };
+}
