@@ -97,8 +97,8 @@ export const MAP_PRIVATE = 2;
 const mappings = new WeakMap<ArrayBuffer, number>();
 
 /** Maps a descriptor's memory, shared with the kernel. */
-export function mmap(fd: number, length: number, prot: number, offset: number): ArrayBuffer {
-  const address = check(syscall(SYS.mmap, 0, length, prot, MAP_SHARED, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
+export function mmap(fd: number, length: number, prot: number, offset: number, flags = MAP_SHARED): ArrayBuffer {
+  const address = check(syscall(SYS.mmap, 0, length, prot, flags, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
   return buffer;

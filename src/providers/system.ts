@@ -16,7 +16,7 @@ export interface System {
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
-  rawTracepoint(name: string): { readonly btfId: number; readonly args: readonly { readonly name: string; readonly type: Type }[] } | undefined;
+  rawTracepoint(name: string): { readonly btfId: number; readonly args: readonly { readonly name: string; readonly type: Type }[]; /** Absent for the kernel proper. */ readonly module?: string } | undefined;
   rawTracepoints(): readonly string[];
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];

@@ -1,0 +1,279 @@
+// Executables and libraries of this machine: found as the shell and the dynamic loader find them, read as far as asked.
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync, readSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { posix } from "node:path";
+import { ElfSymbols, type ElfSymbol } from "../debuginfo/elf-symbols.ts";
+import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
+import { usdtNotes } from "../debuginfo/usdt-notes.ts";
+import { processMaps } from "../linux/procfs.ts";
+import type { Binary, BinarySymbol, UsdtProbe } from "./system.ts";
+
+/** Files up to this size are read at once; of larger ones just what is needed. */
+const WHOLE = 1 << 20;
+const SYMLINK_LIMIT = 40;
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const MACHINE = process.arch === "arm64" ? "arm64" : process.arch === "x64" ? "x86-64" : "other";
+const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
+const LIBRARY_FOLDERS = [
+  `/lib/${MULTIARCH}`, `/usr/lib/${MULTIARCH}`, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
+] as const;
+
+/** A file that is opened for each read: nothing stays open, however long the trace. */
+class FileBytes implements Bytes {
+  readonly size: number;
+  readonly #path: string;
+  readonly #whole: Buffer | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    const fd = openSync(path, "r");
+    try {
+      const stat = fstatSync(fd);
+      this.size = stat.isFile() ? stat.size : 0;
+      if (this.size <= WHOLE) this.#whole = readRange(fd, 0, this.size);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  read(offset: number, length: number): Buffer {
+    if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
+    const fd = openSync(this.#path, "r");
+    try {
+      return readRange(fd, offset, length);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function readRange(fd: number, offset: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(length);
+  let got = 0;
+  while (got < length) {
+    const now = readSync(fd, buffer, got, length - got, offset + got);
+    if (now === 0) throw new ElfError("the file became shorter while it was read");
+    got += now;
+  }
+  return buffer;
+}
+
+export class LiveBinary implements Binary {
+  readonly path: string;
+  readonly shownPath: string;
+  readonly #elf: Elf;
+  readonly #root: string;
+  #symbols: ElfSymbols | undefined;
+  #buildId: { readonly text: string | undefined } | undefined;
+  #usdt: readonly UsdtProbe[] | undefined;
+
+  constructor(path: string, shownPath: string, root: string) {
+    this.path = path;
+    this.shownPath = shownPath;
+    this.#root = root;
+    this.#elf = new Elf(new FileBytes(path));
+  }
+
+  get machine(): Binary["machine"] {
+    return this.#elf.machine;
+  }
+
+  get buildId(): string | undefined {
+    return (this.#buildId ??= { text: this.#elf.buildId }).text;
+  }
+
+  symbol(name: string): BinarySymbol | undefined {
+    const symbol = this.#table().find(name);
+    return symbol === undefined ? undefined : this.#placed(symbol);
+  }
+
+  *symbols(): Iterable<BinarySymbol> {
+    for (const symbol of this.#table()) {
+      const placed = this.#placed(symbol);
+      if (placed !== undefined) yield placed;
+    }
+  }
+
+  fileOffset(address: bigint): bigint | undefined {
+    return this.#elf.fileOffset(address);
+  }
+
+  usdtProbes(): readonly UsdtProbe[] {
+    return (this.#usdt ??= usdtNotes(this.#elf));
+  }
+
+  /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */
+  functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined {
+    const address = this.#elf.addressOf(fileOffset);
+    return address === undefined ? undefined : this.#table().functionAt(address);
+  }
+
+  /** Code has to be in the file; a variable may be zeroes that are not, and has file offset 0 then. */
+  #placed(symbol: ElfSymbol): BinarySymbol | undefined {
+    const fileOffset = this.#elf.fileOffset(symbol.address);
+    if (fileOffset === undefined && symbol.kind === "function") return undefined;
+    return { name: symbol.name, address: symbol.address, size: symbol.size, kind: symbol.kind, fileOffset: fileOffset ?? 0n };
+  }
+
+  #table(): ElfSymbols {
+    return (this.#symbols ??= new ElfSymbols(this.#elf, this.#splitDebugInfo()));
+  }
+
+  /** Distributions strip binaries into /usr/lib/debug, by build id. */
+  #splitDebugInfo(): Elf | undefined {
+    const id = this.buildId;
+    if (id === undefined || id.length < 4 || this.#elf.section(".symtab") !== undefined) return undefined;
+    return elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+  }
+}
+
+function elfAt(path: string): Elf | undefined {
+  try {
+    return new Elf(new FileBytes(path));
+  } catch (error) {
+    return absent(error);
+  }
+}
+
+/** What is missing, unreadable or no ELF file is not there; anything else is a mistake of ours. */
+function absent(error: unknown): undefined {
+  if (error instanceof ElfError || (error instanceof Error && "code" in error)) return undefined;
+  throw error;
+}
+
+/** Opens a binary at a path (absolute in `root`, a folder or ""); undefined when there is no ELF file. */
+export function openBinary(path: string, root = ""): LiveBinary | undefined {
+  try {
+    return new LiveBinary(resolveIn(root, path), path, root);
+  } catch (error) {
+    return absent(error);
+  }
+}
+
+/**
+ * A binary by path, or by name: among what the process has mapped, in PATH, then among the loader's libraries, where
+ * `c`, `libc` and `libc.so.6` are the same.
+ */
+export function findBinary(pathOrName: string, pid?: number): LiveBinary | undefined {
+  const root = pid === undefined ? "" : rootOf(pid);
+  if (pathOrName.includes("/")) return openBinary(posix.resolve(pathOrName), root);
+  if (pathOrName === "") return undefined;
+  if (pid !== undefined) {
+    const mapped = mappedBinaries(pid);
+    const path = mapped.find((each) => posix.basename(each) === pathOrName)
+      ?? mapped.find((each) => matchesLibrary(posix.basename(each), pathOrName));
+    if (path !== undefined) return openBinary(path, root);
+  }
+  for (const folder of (process.env["PATH"] ?? DEFAULT_PATH).split(":")) {
+    const path = posix.resolve(folder, pathOrName);
+    const found = isExecutable(root, path) ? openBinary(path, root) : undefined;
+    if (found !== undefined) return found;
+  }
+  for (const path of libraryPaths(pathOrName, root)) {
+    const found = openBinary(path, root);
+    if (found !== undefined && found.machine === MACHINE) return found;
+  }
+  return undefined;
+}
+
+/** Files with code that a process has mapped, as it sees their paths: the executable first. */
+export function mappedBinaries(pid: number): readonly string[] {
+  const paths = new Set<string>();
+  for (const mapping of processMaps(pid)) {
+    if (mapping.path.startsWith("/") && mapping.permissions[2] === "x") paths.add(mapping.path.replace(/ \(deleted\)$/, ""));
+  }
+  let executable: string | undefined;
+  try {
+    executable = readlinkSync(`/proc/${pid}/exe`);
+  } catch (error) {
+    absent(error);
+  }
+  return [...paths].sort((a, b) => Number(b === executable) - Number(a === executable));
+}
+
+/** Where a process's files are for us: "" when it sees the same ones. */
+export function rootOf(pid: number): string {
+  try {
+    const sameNamespace = readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
+    if (sameNamespace && readlinkSync(`/proc/${pid}/root`) === readlinkSync("/proc/self/root")) return "";
+  } catch (error) {
+    absent(error);
+  }
+  return `/proc/${pid}/root`;
+}
+
+/** Follows symbolic links as a process does whose root is `root`: the kernel would follow absolute ones from our own. */
+function resolveIn(root: string, path: string): string {
+  if (root === "") return path;
+  let parts = path.split("/");
+  let resolved = "";
+  let links = 0;
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") {
+      resolved = posix.dirname(resolved) === "/" || resolved === "" ? "" : posix.dirname(resolved);
+      continue;
+    }
+    const next = `${resolved}/${part}`;
+    if (!lstatSync(root + next).isSymbolicLink()) {
+      resolved = next;
+      continue;
+    }
+    if (++links > SYMLINK_LIMIT) throw new ElfError("too many symbolic links");
+    const target = readlinkSync(root + next);
+    if (target.startsWith("/")) resolved = "";
+    parts = [...target.split("/"), ...parts];
+  }
+  return root + resolved;
+}
+
+function isExecutable(root: string, path: string): boolean {
+  try {
+    const stat = statSync(resolveIn(root, path));
+    return stat.isFile() && (stat.mode & 0o111) !== 0;
+  } catch (error) {
+    absent(error);
+    return false;
+  }
+}
+
+/** `libc.so.6` is meant by itself, by `libc.so`, `libc` and `c`. */
+function matchesLibrary(file: string, name: string): boolean {
+  return file === name || [`${name}.`, `${name}.so`, `lib${name}.so`].some((start) => file.startsWith(start) && file.includes(".so"));
+}
+
+function* libraryPaths(name: string, root: string): Iterable<string> {
+  if (root === "") {
+    for (const folder of (process.env["LD_LIBRARY_PATH"] ?? "").split(":")) {
+      if (folder !== "") yield* librariesIn(posix.resolve(folder), name, root);
+    }
+  }
+  const cache = readIfThere(`${root}/etc/ld.so.cache`);
+  if (cache !== undefined) {
+    yield* librariesNamed(cache, name, MACHINE);
+    // The shortest first: `libc.so.6` before `libc.so.6.something`.
+    const others = libraryNames(cache).filter((file) => file !== name && matchesLibrary(file, name));
+    for (const file of others.sort((a, b) => a.length - b.length)) yield* librariesNamed(cache, file, MACHINE);
+  }
+  for (const folder of LIBRARY_FOLDERS) yield* librariesIn(folder, name, root);
+}
+
+function* librariesIn(folder: string, name: string, root: string): Iterable<string> {
+  let files: string[];
+  try {
+    files = readdirSync(resolveIn(root, folder));
+  } catch (error) {
+    absent(error);
+    return;
+  }
+  const matching = files.filter((file) => matchesLibrary(file, name));
+  for (const file of matching.sort((a, b) => Number(b === name) - Number(a === name) || a.length - b.length)) yield `${folder}/${file}`;
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    return absent(error);
+  }
+}

@@ -1,0 +1,217 @@
+// This machine as a System. Making one costs nothing: each fact is read when it is first asked for, and kept.
+import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:fs";
+import { release } from "node:os";
+import { Btf, BtfError } from "../debuginfo/btf.ts";
+import { Elf, ElfError, bytesOf } from "../debuginfo/elf.ts";
+import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import { LinuxError } from "../linux/error.ts";
+import { Features } from "../linux/features.ts";
+import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
+import { Kallsyms } from "../linux/kallsyms.ts";
+import { listEvents, readFormat } from "../linux/tracefs.ts";
+import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
+import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
+import type { KernelFunction, System, TracepointFormat } from "./system.ts";
+import { parseTracepointFormat } from "./tracepoint-format.ts";
+
+const BTF_FOLDER = "/sys/kernel/btf";
+const VMLINUX = "vmlinux";
+
+/** What the live machine tells beyond what providers and the checker ask. */
+export interface LiveSystem extends System {
+  /** Kernel symbols, shared with whoever prints stacks: reading them takes tens of milliseconds. */
+  kallsyms(): Kallsyms;
+  binary(pathOrName: string, pid?: number): LiveBinary | undefined;
+}
+
+export function liveSystem(): LiveSystem {
+  return new Live();
+}
+
+class Live implements LiveSystem {
+  readonly #features = new Features();
+  readonly #binaries = new Map<string, LiveBinary>();
+  readonly #formats = new Map<string, TracepointFormat | undefined>();
+  #kernel: { readonly types: KernelTypes | undefined } | undefined;
+  #modules: ReadonlyMap<string, KernelTypes> | undefined;
+  #kallsyms: Kallsyms | undefined;
+  #functions: readonly string[] | undefined;
+  #events: readonly { readonly category: string; readonly name: string }[] | undefined;
+
+  /** The kernel's types, then its modules'. */
+  readonly types: TypeScope = {
+    find: (name, tag) => (this.#kernelTypes() ?? plainTypes).find(name, tag) ?? this.#inModules((types) => types.find(name, tag))?.found,
+    enumConstant: (name) => this.#kernelTypes()?.enumConstant(name) ?? this.#inModules((types) => types.enumConstant(name))?.found,
+    similar: (name, tag) => (this.#kernelTypes() ?? plainTypes).similar(name, tag),
+  };
+
+  get capabilities(): Capabilities {
+    return this.#features.capabilities();
+  }
+
+  kernelFunction(name: string): KernelFunction | undefined {
+    const found = this.#signature((types) => types.function(name));
+    if (found === undefined) return undefined;
+    const { module, signature } = found;
+    return { name, btfId: signature.id, module, parameters: signature.parameters, result: signature.result };
+  }
+
+  kernelFunctions(): readonly string[] {
+    if (this.#functions !== undefined) return this.#functions;
+    const names = new Set<string>();
+    for (const types of this.#allTypes()) {
+      for (const name of types.functionNames()) names.add(name);
+    }
+    // BTF also describes what the compiler inlined away and what init code was. Symbols are hidden from the unprivileged,
+    // though: then BTF is all there is to go by.
+    const symbols = this.kallsyms();
+    const present = symbols.size === 0 ? [...names] : [...new Set(symbols.names())].filter((name) => names.has(name));
+    return (this.#functions = present.sort());
+  }
+
+  symbolAddress(name: string): bigint | undefined {
+    return this.kallsyms().address(name);
+  }
+
+  kallsyms(): Kallsyms {
+    return (this.#kallsyms ??= Kallsyms.read());
+  }
+
+  tracepoint(category: string, name: string): TracepointFormat | undefined {
+    const key = `${category}:${name}`;
+    if (!this.#formats.has(key)) {
+      // Names come from scripts: they must not leave the folder.
+      const text = /^[\w.-]+:[\w.-]+$/.test(key) ? readFormat(category, name) : undefined;
+      this.#formats.set(key, text === undefined ? undefined : parseTracepointFormat(text));
+    }
+    return this.#formats.get(key);
+  }
+
+  tracepoints(): readonly { readonly category: string; readonly name: string }[] {
+    return (this.#events ??= listEvents());
+  }
+
+  rawTracepoint(name: string): ReturnType<System["rawTracepoint"]> {
+    const found = this.#signature((types) => types.rawTracepoint(name));
+    if (found === undefined) return undefined;
+    return { btfId: found.signature.id, args: found.signature.parameters, ...(found.module === VMLINUX ? {} : { module: found.module }) };
+  }
+
+  rawTracepoints(): readonly string[] {
+    return [...new Set(this.#allTypes().flatMap((types) => types.rawTracepointNames()))].sort();
+  }
+
+  iterators(): readonly string[] {
+    return [...new Set(this.#allTypes().flatMap((types) => types.iteratorNames()))].sort();
+  }
+
+  binary(pathOrName: string, pid?: number): LiveBinary | undefined {
+    const key = `${pid ?? ""}:${pathOrName}`;
+    const known = this.#binaries.get(key);
+    if (known !== undefined) return known;
+    const found = findBinary(pathOrName, pid);
+    if (found !== undefined) this.#binaries.set(key, found);
+    return found;
+  }
+
+  mappedBinaries(pid: number): readonly string[] {
+    return mappedBinaries(pid);
+  }
+
+  #kernelTypes(): KernelTypes | undefined {
+    if (this.#kernel === undefined) {
+      const btf = kernelBtf();
+      this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf) };
+    }
+    return this.#kernel.types;
+  }
+
+  #moduleTypes(): ReadonlyMap<string, KernelTypes> {
+    if (this.#modules !== undefined) return this.#modules;
+    const modules = new Map<string, KernelTypes>();
+    const base = this.#kernelTypes()?.btf;
+    for (const name of base === undefined ? [] : filesIn(BTF_FOLDER)) {
+      const btf = name === VMLINUX ? undefined : readBtf(`${BTF_FOLDER}/${name}`, base);
+      if (btf !== undefined) modules.set(name, new KernelTypes(btf));
+    }
+    return (this.#modules = modules);
+  }
+
+  #allTypes(): KernelTypes[] {
+    const kernel = this.#kernelTypes();
+    return kernel === undefined ? [] : [kernel, ...this.#moduleTypes().values()];
+  }
+
+  /** Modules are only read for what the kernel proper does not have. */
+  #inModules<T>(find: (types: KernelTypes) => T | undefined): { readonly found: T; readonly module: string } | undefined {
+    for (const [module, types] of this.#moduleTypes()) {
+      const found = find(types);
+      if (found !== undefined) return { found, module };
+    }
+    return undefined;
+  }
+
+  #signature(find: (types: KernelTypes) => Signature | undefined): { readonly signature: Signature; readonly module: string } | undefined {
+    const kernel = this.#kernelTypes();
+    const signature = kernel === undefined ? undefined : find(kernel);
+    if (signature !== undefined) return { signature, module: VMLINUX };
+    const inModule = this.#inModules(find);
+    return inModule === undefined ? undefined : { signature: inModule.found, module: inModule.module };
+  }
+}
+
+/** The running kernel's BTF: from sysfs, else from an uncompressed kernel image where distributions leave one. */
+function kernelBtf(): Btf | undefined {
+  const btf = readBtf(`${BTF_FOLDER}/${VMLINUX}`);
+  if (btf !== undefined) return btf;
+  const version = release();
+  for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
+    try {
+      const elf = new Elf(bytesOf(readFileSync(path)));
+      const section = elf.section(".BTF");
+      if (section !== undefined) return new Btf(elf.content(section));
+    } catch (error) {
+      if (!(error instanceof ElfError || error instanceof BtfError)) absent(error);
+    }
+  }
+  return undefined;
+}
+
+function readBtf(path: string, base?: Btf): Btf | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    return absent(error);
+  }
+  try {
+    return new Btf(base === undefined ? mapWhole(fd) ?? readFileSync(path) : readFileSync(path), base);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Reading sysfs gives a page a call: 13 ms for the kernel's types. Since Linux 6.16 they can be mapped, which takes none. */
+function mapWhole(fd: number): Uint8Array | undefined {
+  try {
+    return new Uint8Array(mmap(fd, fstatSync(fd).size, PROT_READ, 0, MAP_PRIVATE));
+  } catch (error) {
+    if (error instanceof LinuxError) return undefined;
+    throw error;
+  }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    absent(error);
+    return [];
+  }
+}
+
+/** Files that are missing or closed to us are facts; anything else is a mistake. */
+function absent(error: unknown): undefined {
+  if (error instanceof Error && "code" in error) return undefined;
+  throw error;
+}
