@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { createMap, linkCreateKprobeMulti, linkCreateUprobeMulti, loadRefusal, rawTracepointOpen, loadProgram } from "./bpf.ts";
 import { LinuxError } from "./error.ts";
-import { closeFd } from "./ffi.ts";
+import { closeFd, cString } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "./perf.ts";
-import { tracefsRoot } from "./tracefs.ts";
+import { pmuType, tracefsRoot } from "./tracefs.ts";
 
 /** Structurally the checker's Capabilities. */
 export interface KernelCapabilities {
@@ -66,8 +66,8 @@ export class Features {
     for (const [name, type] of [["raw tracepoint programs", RAW_TRACEPOINT], ["perf event programs", PERF_EVENT], ["tracepoint programs", 5], ["kprobe programs", KPROBE]] as const) {
       add(name, explain(loadRefusal(type, nothing)));
     }
-    add("kprobes", attemptClose(() => openPerfEvent({ ...anyCpu, type: pmu("kprobe"), config: 0, config1: cstr("vfs_read") })));
-    add("uprobes", existsSync("/sys/bus/event_source/devices/uprobe/type") ? undefined : "no uprobe PMU (CONFIG_UPROBE_EVENTS)");
+    add("kprobes", kprobeRefusal());
+    add("uprobes", pmuType("uprobe") === undefined ? "no uprobe PMU (CONFIG_UPROBE_EVENTS)" : undefined);
     add("fentry and fexit", tracingRefusal(24));
     add("BTF raw tracepoints and iterators", attempt(() => tryIterator()));
     add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18");
@@ -120,7 +120,8 @@ function explain(errno: string | undefined): string | undefined {
     case undefined: return undefined;
     case "EPERM":
     case "EACCES": return `${errno}: refused here`;
-    case "EINVAL": return "not known to this kernel";
+    case "EOPNOTSUPP":
+    case "EINVAL": return "not in this kernel";
     default: return errno;
   }
 }
@@ -128,7 +129,7 @@ function explain(errno: string | undefined): string | undefined {
 /** A helper that is called without its arguments is refused either way; only the log tells whether it exists. */
 function helperRefusal(helper: number): string | undefined {
   const log = loadLog(code(call(helper), exit));
-  return /unknown func|invalid func/.test(log) ? "not known to this kernel" : undefined;
+  return /unknown func|invalid func/.test(log) ? "not in this kernel" : undefined;
 }
 
 function loadLog(program: Uint8Array): string {
@@ -160,9 +161,10 @@ function jit(): string | undefined {
   }
 }
 
-const cstr = (text: string): Uint8Array => Buffer.from(`${text}\0`);
-function pmu(name: string): number {
-  return Number(readFileSync(`/sys/bus/event_source/devices/${name}/type`, "latin1"));
+function kprobeRefusal(): string | undefined {
+  const type = pmuType("kprobe");
+  if (type === undefined) return "no kprobe PMU (CONFIG_KPROBE_EVENTS)";
+  return attemptClose(() => openPerfEvent({ ...anyCpu, type, config: 0, config1: cString("vfs_read") }));
 }
 
 /** fentry programs bind at load: without a valid BTF id the kernel says EINVAL where it would take one, EPERM where not. */
