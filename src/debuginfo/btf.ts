@@ -21,7 +21,9 @@ export interface BtfMember {
 }
 export interface BtfParameter { readonly name: string; readonly type: number }
 
-/** One type record. Other types are referred to by id; id 0 is void. */
+export interface BtfConstant { readonly name: string; readonly value: bigint }
+
+/** One type record. Members and constants are decoded when first read. Other types are referred to by id; id 0 is void. */
 export type BtfType =
   | { readonly kind: "void" }
   | {
@@ -37,7 +39,7 @@ export type BtfType =
   | { readonly kind: "forward"; readonly name: string; readonly union: boolean }
   | {
       readonly kind: "enum" | "enum64"; readonly name: string; readonly size: number; readonly signed: boolean;
-      readonly constants: readonly { readonly name: string; readonly value: bigint }[];
+      readonly constants: readonly BtfConstant[];
     }
   /** `type` is the prototype. */
   | { readonly kind: "function"; readonly name: string; readonly type: number; readonly linkage: number }
@@ -315,24 +317,15 @@ export class Btf {
       case "declaration-tag": return { kind, name, type: sizeOrType, component: words[at + 3]! | 0 };
       case "struct":
       case "union": {
-        const members: BtfMember[] = [];
-        for (let entry = at + 3; entry < at + 3 + vlen * 3; entry += 3) {
-          const place = words[entry + 2]!;
-          members.push({
-            name: this.#string(words[entry]!), type: words[entry + 1]!,
-            bitOffset: flag ? place & 0xffffff : place, bitWidth: flag ? place >>> 24 : 0,
-          });
-        }
-        return { kind, name, size: sizeOrType, members };
+        let members: readonly BtfMember[] | undefined;
+        const decode = (): readonly BtfMember[] => this.#members(at, vlen, flag);
+        return { kind, name, size: sizeOrType, get members() { return (members ??= decode()); } };
       }
       case "enum":
       case "enum64": {
-        const wide = kind === "enum64";
-        const constants: { name: string; value: bigint }[] = [];
-        for (let i = 0, entry = at + 3; i < vlen; i++, entry += wide ? 3 : 2) {
-          constants.push({ name: this.#string(words[entry]!), value: enumValue(words, entry, wide, flag) });
-        }
-        return { kind, name, size: sizeOrType, signed: flag, constants };
+        let constants: readonly BtfConstant[] | undefined;
+        const decode = (): readonly BtfConstant[] => this.#constants(at, vlen, kind === "enum64", flag);
+        return { kind, name, size: sizeOrType, signed: flag, get constants() { return (constants ??= decode()); } };
       }
       case "function-prototype": {
         const parameters: BtfParameter[] = [];
@@ -349,6 +342,28 @@ export class Btf {
         return { kind, name, size: sizeOrType, variables };
       }
     }
+  }
+
+  #members(at: number, count: number, bitFields: boolean): readonly BtfMember[] {
+    const words = this.#words;
+    const members: BtfMember[] = [];
+    for (let entry = at + 3; entry < at + 3 + count * 3; entry += 3) {
+      const place = words[entry + 2]!;
+      members.push({
+        name: this.#string(words[entry]!), type: words[entry + 1]!,
+        bitOffset: bitFields ? place & 0xffffff : place, bitWidth: bitFields ? place >>> 24 : 0,
+      });
+    }
+    return members;
+  }
+
+  #constants(at: number, count: number, wide: boolean, signed: boolean): readonly BtfConstant[] {
+    const words = this.#words;
+    const constants: BtfConstant[] = [];
+    for (let i = 0, entry = at + 3; i < count; i++, entry += wide ? 3 : 2) {
+      constants.push({ name: this.#string(words[entry]!), value: enumValue(words, entry, wide, signed) });
+    }
+    return constants;
   }
 }
 

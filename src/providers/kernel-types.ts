@@ -1,6 +1,5 @@
 // The kernel's types as the language's types: BTF records decoded as far as somebody looks.
-import type { Btf } from "../debuginfo/btf.ts";
-import { BtfError } from "../debuginfo/btf.ts";
+import { BtfError, type Btf, type BtfMember } from "../debuginfo/btf.ts";
 import type { TypeScope } from "../language/check/checked.ts";
 import {
   boolType, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
@@ -197,12 +196,11 @@ export class KernelTypes implements TypeScope {
       case "float": return { kind: "struct", union: false, name: type.name, size: type.size, members: [] };
       case "enum":
       case "enum64": {
-        const { signed, constants } = type;
         let names: ReadonlyMap<bigint, string> | undefined;
         return {
-          kind: "enum", name: type.name || typedef || "", bits: bitsOf(type.size), signed,
+          kind: "enum", name: type.name || typedef || "", bits: bitsOf(type.size), signed: type.signed,
           // Of several constants with one value the first names it.
-          get names() { return (names ??= new Map([...constants].reverse().map((c) => [c.value, c.name]))); },
+          get names() { return (names ??= new Map([...type.constants].reverse().map((c) => [c.value, c.name]))); },
         };
       }
       case "pointer": {
@@ -214,9 +212,8 @@ export class KernelTypes implements TypeScope {
       case "array": return { kind: "array", element: this.typeOf(type.element), length: type.length };
       case "struct":
       case "union": {
-        // Offsets alone are kept of the members until somebody reads them.
         let members: readonly Member[] | undefined;
-        const decode = (): readonly Member[] => this.#members(id);
+        const decode = (): readonly Member[] => this.#members(type.size, type.members);
         return {
           kind: "struct", union: type.kind === "union", name: type.name || typedef || "", size: type.size,
           get members() { return (members ??= decode()); },
@@ -241,22 +238,17 @@ export class KernelTypes implements TypeScope {
     }
   }
 
-  #members(id: number): readonly Member[] {
-    const struct = this.btf.type(id);
-    if (struct.kind !== "struct" && struct.kind !== "union") return [];
-    return struct.members.map(({ name, type: typeId, bitOffset, bitWidth }) => {
-      const base = this.btf.type(this.btf.strip(typeId));
-      // Old compilers gave bit-fields an integer type of their own instead.
-      const narrow = base.kind === "int" && bitWidth === 0 && base.bits !== base.size * 8 && base.bits > 0;
-      const width = narrow ? base.bits : bitWidth;
-      const start = narrow ? bitOffset + base.bitOffset : bitOffset;
-      const type = this.typeOf(typeId);
-      if (width === 0) return { name, type, offset: Math.floor(start / 8) };
+  #members(structSize: number, members: readonly BtfMember[]): readonly Member[] {
+    // A member's type is converted when it is read: of a struct's hundreds, a script uses one or two.
+    const typeOf = (id: number): Type => this.typeOf(id);
+    return members.map(({ name, type: id, bitOffset: start, bitWidth: width }): Member => {
+      if (width === 0) return { name, offset: start >>> 3, get type() { return typeOf(id); } };
       // Counted from the aligned unit of the declared type, so that a single load of that type has all its bits.
+      const base = this.btf.type(this.btf.strip(id));
       const unit = base.kind === "int" || base.kind === "enum" || base.kind === "enum64" ? base.size : 1;
       let offset = Math.floor(start / (unit * 8)) * unit;
-      if (start - offset * 8 + width > unit * 8 || offset + unit > struct.size) offset = Math.floor(start / 8);
-      return { name, type, offset, bitOffset: start - offset * 8, bitWidth: width };
+      if (start - offset * 8 + width > unit * 8 || offset + unit > structSize) offset = start >>> 3;
+      return { name, offset, bitOffset: start - offset * 8, bitWidth: width, get type() { return typeOf(id); } };
     });
   }
 
