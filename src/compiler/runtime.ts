@@ -1,5 +1,6 @@
 // What generated host programs call. The session implements it over the live maps; tests implement it over plain memory
 // (that is the oracle of the differential suite). Keys and values are bytes in the layout of language/layout.ts.
+// Bytes that a program hands in are its own working memory: only valid during the call, copied by whoever keeps them.
 
 export interface HostRuntime {
   builtin(name: string): bigint;
@@ -10,7 +11,7 @@ export interface HostRuntime {
   mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint; // the new value
   mapDelete(map: number, key: Uint8Array | null): boolean;
   mapLength(map: number): number;
-  /** Adds to an aggregation. */
+  /** Adds to an aggregation; the value is 1 for count. */
   aggregate(map: number, key: Uint8Array | null, value: bigint): void;
   /** A snapshot: entries deleted while iterating are still visited. */
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
@@ -19,6 +20,8 @@ export interface HostRuntime {
   /** Reads this machine's memory: undefined when it cannot (the host executor has no kernel memory). */
   readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
   signal(signal: bigint): bigint;
+  /** The bytes behind the context pointer: for the differential suite, which runs kernel functions here. */
+  readonly context?: Uint8Array;
 }
 
 /** What a host program's source evaluates to. */

@@ -1,0 +1,140 @@
+// An IR function as the source of a JavaScript function. Values are BigInts in the range of a signed 64-bit integer,
+// slots are byte arrays, blocks are the cases of a switch in a loop.
+import type { EventSchema } from "../plan.ts";
+import type { IrFunction, IrModule, Place, Terminator } from "../ir.ts";
+import { writeInstruction } from "./operations.ts";
+import type { Target } from "./sources.ts";
+import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
+
+export interface HostModule extends Pick<IrModule, "functions" | "maps"> {
+  readonly schemas: readonly EventSchema[];
+}
+
+/** Rounds of a loop that nothing else bounds, in one run of the handler. */
+const GUARD_ROUNDS = 1_000_000;
+
+/** What the parts of the generator write with. */
+export interface Writer {
+  readonly module: HostModule;
+  line(text: string): void;
+  /** A name that no other temporary has. */
+  temporary(): string;
+  /** The expression of a constant byte array, made once for the program. */
+  constant(bytes: Uint8Array): string;
+  /** The name of a support function, which the source then carries. */
+  support(name: SupportName): string;
+  /** The function made of a map callback. */
+  callback(index: number): string;
+  place(place: Place): Target;
+  /** An operation that the checker never places on the host. */
+  missing(what: string): void;
+}
+
+/**
+ * The source of an expression whose value is a `HostFunction` (see runtime.ts; evaluate() makes it one). The map
+ * callbacks that the function calls are part of it.
+ */
+export function generate(fn: IrFunction, module: HostModule): string {
+  const constants: string[] = [];
+  const constantNames = new Map<string, string>();
+  const used = new Set<SupportName>();
+  const callbacks = new Map<number, string>();
+  let temporaries = 0;
+
+  const functionText = (of: IrFunction, parameters: string): string => {
+    const lines: string[] = [];
+    const writer: Writer = {
+      module,
+      line: (text) => void lines.push(text),
+      temporary: () => `t${temporaries++}`,
+      constant(bytes) {
+        const text = `[${bytes.join(",")}]`;
+        let name = constantNames.get(text);
+        if (name === undefined) {
+          constantNames.set(text, (name = `c${constants.length}`));
+          constants.push(`const ${name} = new Uint8Array(${text});`);
+        }
+        return name;
+      },
+      support(name) {
+        used.add(name);
+        for (const need of supportNeeds[name] ?? []) used.add(need);
+        return name;
+      },
+      callback(index) {
+        if (!callbacks.has(index)) {
+          callbacks.set(index, "");
+          const callee = module.functions[index];
+          if (callee === undefined) throw new Error(`internal error: no function ${index} for a map callback`);
+          callbacks.set(index, `function callback${index}(runtime, key, value, captures) ${functionText(callee, "")}`);
+        }
+        return `callback${index}`;
+      },
+      place(place) {
+        return place.kind === "slot" ? { bytes: `s${place.slot}`, offset: place.offset } : { bytes: place.of, offset: place.offset };
+      },
+      missing(what) {
+        used.add("missing");
+        lines.push(`missing(${JSON.stringify(what)});`);
+      },
+    };
+    writeBody(writer, of);
+    return `${parameters}{\n${lines.join("\n")}\n}`;
+  };
+
+  const main = functionText(fn, "(runtime) => ");
+  const support = [...used].map((name) => supportFunctions[name]);
+  return `(() => {\n${[...constants, ...support, ...callbacks.values()].join("\n")}\nreturn ${main};\n})()`;
+}
+
+function writeBody(out: Writer, fn: IrFunction): void {
+  const callback = fn.kind === "map-callback";
+  fn.slots.forEach((slot, i) => out.line(`const s${i} = new Uint8Array(${slot.size}); // ${comment(slot.name)}`));
+  if (fn.values.length > 0) out.line(`let ${fn.values.map((_, i) => `v${i} = 0n`).join(", ")};`);
+  const guards = fn.blocks.flatMap((block, i) => (block.terminator.op === "guard" ? [`g${i} = 0`] : []));
+  if (guards.length > 0) out.line(`let ${guards.join(", ")};`);
+  const lone = fn.blocks.length === 1 && fn.blocks[0]?.terminator.op === "return";
+  if (!lone) out.line("let block = 0;\nfor (;;) switch (block) {");
+  fn.blocks.forEach((block, i) => {
+    if (!lone) out.line(`case ${i}: {`);
+    for (const instruction of block.instructions) writeInstruction(out, instruction);
+    writeTerminator(out, fn, block.terminator, i, callback);
+    if (!lone) out.line("}");
+  });
+  if (!lone) out.line("}");
+}
+
+function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, block: number, callback: boolean): void {
+  switch (terminator.op) {
+    case "jump": {
+      const parameters = fn.blocks[terminator.to]?.parameters ?? [];
+      const moves = parameters.map((to, i) => ({ to, from: terminator.args[i] })).filter(({ to, from }) => to !== from);
+      if (moves.length === 1) {
+        out.line(`v${moves[0]?.to} = v${moves[0]?.from};`);
+      } else if (moves.length > 1) {
+        // All at once: an argument may be a parameter of the same block.
+        const names = moves.map(({ from }) => {
+          const name = out.temporary();
+          out.line(`const ${name} = v${from};`);
+          return name;
+        });
+        moves.forEach(({ to }, i) => out.line(`v${to} = ${names[i]};`));
+      }
+      out.line(`block = ${terminator.to}; continue;`);
+      return;
+    }
+    case "branch":
+      out.line(`block = v${terminator.condition} !== 0n ? ${terminator.then} : ${terminator.otherwise}; continue;`);
+      return;
+    case "guard":
+      out.line(`block = g${block}++ < ${GUARD_ROUNDS} ? ${terminator.body} : ${terminator.exit}; continue;`);
+      return;
+    case "return":
+      out.line(callback ? `return ${terminator.stop === true};` : "return;");
+      return;
+  }
+}
+
+function comment(text: string): string {
+  return text.replace(/[^ -~]/g, "?");
+}

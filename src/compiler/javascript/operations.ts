@@ -1,0 +1,240 @@
+// One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
+import { keyLayout, sizeOf } from "../../language/layout.ts";
+import type { BinaryOp, CompareOp, Instruction, Place } from "../ir.ts";
+import type { Writer } from "./generate.ts";
+import { parseAddress } from "./parse-address.ts";
+import { placeBytes, sourceBytes, writeSource, type Target } from "./sources.ts";
+
+export function writeInstruction(out: Writer, instruction: Instruction): void {
+  switch (instruction.op) {
+    case "constant":
+      out.line(`v${instruction.result} = ${BigInt.asIntN(64, instruction.value)}n;`);
+      return;
+    case "binary":
+      out.line(`v${instruction.result} = ${binary(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)};`);
+      return;
+    case "compare":
+      out.line(`v${instruction.result} = ${compare(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)} ? 1n : 0n;`);
+      return;
+    case "extend":
+      out.line(`v${instruction.result} = BigInt.${instruction.signed ? "asIntN" : "asUintN"}(${instruction.bits}, v${instruction.value});`);
+      return;
+    case "swap-bytes":
+      out.line(`v${instruction.result} = ${out.support("swapBytes")}(v${instruction.value}, ${instruction.bits});`);
+      return;
+    case "builtin":
+      out.line(`v${instruction.result} = BigInt.asIntN(64, runtime.builtin("${instruction.name}"));`);
+      return;
+    case "load-context":
+      out.line(`if (!runtime.context) ${out.support("missing")}("a load from the context");`);
+      out.line(`v${instruction.result} = ${load(out, { bytes: "runtime.context", offset: instruction.offset }, instruction.size, instruction.signed)};`);
+      return;
+    case "load":
+      out.line(`v${instruction.result} = ${load(out, out.place(instruction.from), instruction.size, instruction.signed)};`);
+      return;
+    case "store": {
+      const to = out.place(instruction.to);
+      out.line(`${out.support("store")}(${to.bytes}, ${to.offset}, ${instruction.size}, v${instruction.value});`);
+      return;
+    }
+    case "zero": {
+      const at = out.place(instruction.at);
+      out.line(`${at.bytes}.fill(0, ${at.offset}, ${at.offset + instruction.size});`);
+      return;
+    }
+    case "read": {
+      const space = instruction.space === "user" ? "user" : "kernel";
+      const address = `BigInt.asUintN(64, v${instruction.address} + ${instruction.offset}n)`;
+      out.line(`{ const memory = runtime.readMemory("${space}", ${address}, ${instruction.size});`);
+      out.line(`v${instruction.result} = memory ? ${load(out, { bytes: "memory", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`);
+      return;
+    }
+    case "fill":
+      writeSource(out, out.place(instruction.to), instruction.source, instruction.length);
+      return;
+    case "compare-strings": {
+      const left = out.place(instruction.left);
+      const right = bytesOrPlace(out, instruction.right);
+      out.line(`v${instruction.result} = ${out.support("compareStrings")}(${at(left)}, ${at(right)}, ${instruction.length});`);
+      return;
+    }
+    case "compare-bytes":
+      out.line(`v${instruction.result} = ${out.support("compareBytes")}(${at(out.place(instruction.left))}, ${at(out.place(instruction.right))}, ${instruction.length});`);
+      return;
+    case "find-string": {
+      const text = out.place(instruction.text);
+      const needle = bytesOrPlace(out, instruction.needle);
+      out.line(`v${instruction.result} = ${out.support("findString")}(${at(text)}, ${instruction.capacity}, ${at(needle)}, ${instruction.needleCapacity});`);
+      return;
+    }
+    case "string-length":
+      out.line(`v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`);
+      return;
+
+    case "map-load":
+      out.line(`{ const entry = runtime.mapLookup(${mapKey(out, instruction)});`);
+      out.line(`v${instruction.result} = entry ? ${load(out, { bytes: "entry", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`);
+      return;
+    case "map-copy": {
+      const to = out.place(instruction.to);
+      out.line(`{ const entry = runtime.mapLookup(${mapKey(out, instruction)});`);
+      out.line(`if (entry) ${to.bytes}.set(entry.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size}); }`);
+      return;
+    }
+    case "map-has":
+      out.line(`v${instruction.result} = runtime.mapLookup(${mapKey(out, instruction)}) ? 1n : 0n;`);
+      return;
+    case "map-store": {
+      const map = out.module.maps[instruction.map];
+      out.line("{");
+      const value = sourceBytes(out, instruction.source, map ? sizeOf(map.value) : 8);
+      out.line(`runtime.mapStore(${mapKey(out, instruction)}, ${value}); }`);
+      return;
+    }
+    case "map-add": {
+      const call = `runtime.mapAdd(${mapKey(out, instruction)}, v${instruction.value})`;
+      if (instruction.result === undefined) out.line(`${call};`);
+      else out.line(`v${instruction.result} = BigInt.asIntN(64, ${call}${instruction.old ? ` - v${instruction.value}` : ""});`);
+      return;
+    }
+    case "map-delete": {
+      const call = `runtime.mapDelete(${mapKey(out, instruction)})`;
+      out.line(instruction.result === undefined ? `${call};` : `v${instruction.result} = ${call} ? 1n : 0n;`);
+      return;
+    }
+    case "map-length":
+      out.line(`v${instruction.result} = BigInt(runtime.mapLength(${instruction.map}));`);
+      return;
+    case "aggregate":
+      out.line(`runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`});`);
+      return;
+    case "aggregate-read":
+      writeAggregateRead(out, instruction);
+      return;
+    case "for-each": {
+      const callback = out.callback(instruction.callback);
+      const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;
+      out.line(`for (const [key, value] of runtime.mapEntries(${instruction.map})) if (${callback}(runtime, key, value, ${captures})) break;`);
+      return;
+    }
+
+    case "emit": {
+      const schema = out.module.schemas[instruction.schema];
+      if (schema === undefined) throw new Error(`internal error: no event schema ${instruction.schema}`);
+      const record = out.temporary();
+      out.line(`const ${record} = new Uint8Array(${schema.size}); ${out.support("store")}(${record}, 0, 4, ${instruction.schema}n);`);
+      instruction.fields.forEach((source, i) => writeSource(out, { bytes: record, offset: schema.fields[i]?.offset ?? 8 }, source));
+      out.line(`runtime.emit(${instruction.schema}, ${record});`);
+      return;
+    }
+    case "signal": {
+      const call = `runtime.signal(v${instruction.signal})`;
+      out.line(instruction.result === undefined ? `${call};` : `v${instruction.result} = BigInt.asIntN(64, ${call});`);
+      return;
+    }
+    case "parse-address": {
+      const to = out.place(instruction.to);
+      out.line(`${to.bytes}.set(${out.constant(parseAddress(instruction.text))}, ${to.offset});`);
+      return;
+    }
+
+    case "stack-length":
+      out.missing("the length of a stack");
+      return;
+    case "override":
+      out.missing("override()");
+      return;
+    case "write-user":
+      out.missing("a write to user memory");
+      return;
+    case "percpu-address":
+      out.missing("the address of a per-CPU variable");
+      return;
+    case "socket-cookie":
+      out.missing("socket_cookie()");
+      return;
+  }
+}
+
+function at(target: Target): string {
+  return `${target.bytes}, ${target.offset}`;
+}
+
+function bytesOrPlace(out: Writer, operand: Place | Uint8Array): Target {
+  return operand instanceof Uint8Array ? { bytes: out.constant(operand), offset: 0 } : out.place(operand);
+}
+
+function load(out: Writer, from: Target, size: number, signed: boolean): string {
+  return `${out.support("load")}(${from.bytes}, ${from.offset}, ${size}, ${signed})`;
+}
+
+/** The map and key arguments of a runtime call. */
+function mapKey(out: Writer, instruction: { readonly map: number; readonly key?: Place }): string {
+  if (instruction.key === undefined) return `${instruction.map}, null`;
+  const size = keyLayout(out.module.maps[instruction.map]?.keys ?? []).size;
+  return `${instruction.map}, ${placeBytes(out, instruction.key, size)}`;
+}
+
+const wrap = (expression: string): string => `BigInt.asIntN(64, ${expression})`;
+const unsigned = (value: string): string => `BigInt.asUintN(64, ${value})`;
+
+function binary(kind: BinaryOp, left: string, right: string): string {
+  switch (kind) {
+    case "add": return wrap(`${left} + ${right}`);
+    case "sub": return wrap(`${left} - ${right}`);
+    case "mul": return wrap(`${left} * ${right}`);
+    case "udiv": return `${right} === 0n ? 0n : ${wrap(`${unsigned(left)} / ${unsigned(right)}`)}`;
+    case "sdiv": return `${right} === 0n ? 0n : ${wrap(`${left} / ${right}`)}`;
+    case "umod": return `${right} === 0n ? ${left} : ${wrap(`${unsigned(left)} % ${unsigned(right)}`)}`;
+    case "smod": return `${right} === 0n ? ${left} : ${left} % ${right}`;
+    case "and": return `${left} & ${right}`;
+    case "or": return `${left} | ${right}`;
+    case "xor": return `${left} ^ ${right}`;
+    case "shl": return wrap(`${left} << (${right} & 63n)`);
+    case "lshr": return wrap(`${unsigned(left)} >> (${right} & 63n)`);
+    case "ashr": return `${left} >> (${right} & 63n)`;
+  }
+}
+
+function compare(kind: CompareOp, left: string, right: string): string {
+  switch (kind) {
+    case "eq": return `${left} === ${right}`;
+    case "ne": return `${left} !== ${right}`;
+    case "slt": return `${left} < ${right}`;
+    case "sle": return `${left} <= ${right}`;
+    case "sgt": return `${left} > ${right}`;
+    case "sge": return `${left} >= ${right}`;
+    case "ult": return `${unsigned(left)} < ${unsigned(right)}`;
+    case "ule": return `${unsigned(left)} <= ${unsigned(right)}`;
+    case "ugt": return `${unsigned(left)} > ${unsigned(right)}`;
+    case "uge": return `${unsigned(left)} >= ${unsigned(right)}`;
+  }
+}
+
+function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {
+  const type = out.module.maps[instruction.map]?.value;
+  const kind = type?.kind === "aggregate" ? type.aggregate : "hist";
+  const first = load(out, { bytes: "words", offset: 0 }, 8, true);
+  let result: string;
+  switch (kind) {
+    case "count":
+    case "sum":
+    case "min":
+    case "max":
+      result = first;
+      break;
+    case "avg":
+    case "stats": {
+      const [total, count] = ["total", "count"];
+      out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)});`);
+      out.line(`const ${total} = words ? ${first} : 0n, ${count} = words ? ${load(out, { bytes: "words", offset: 8 }, 8, true)} : 0n;`);
+      out.line(`v${instruction.result} = ${binary(instruction.signed ? "sdiv" : "udiv", total, count)}; }`);
+      return;
+    }
+    case "hist":
+    case "lhist":
+      out.missing("the value of a histogram");
+      return;
+  }
+  out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${result} : 0n; }`);
+}

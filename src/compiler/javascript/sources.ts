@@ -1,0 +1,101 @@
+// Filling memory from an IR source.
+import type { Place, Source, Value } from "../ir.ts";
+import type { Writer } from "./generate.ts";
+
+/** A byte array (an expression) and an offset into it. */
+export interface Target { readonly bytes: string; readonly offset: number }
+
+/** Bytes that a source fills. */
+export function sourceSize(source: Source): number {
+  switch (source.kind) {
+    case "value": return source.width;
+    case "copy":
+    case "constant":
+    case "string":
+    case "memory":
+    case "path": return source.size;
+    case "buffer": return 4 + source.capacity;
+    case "comm":
+    case "stack": return 16;
+  }
+}
+
+/** Statements that fill a target; `length` receives the characters or bytes copied. */
+export function writeSource(out: Writer, target: Target, source: Source, length?: Value): void {
+  const { bytes, offset } = target;
+  const size = sourceSize(source);
+  const clear = `${bytes}.fill(0, ${offset}, ${offset + size});`;
+  const copied = (expression: string): void => {
+    if (length !== undefined) out.line(`v${length} = BigInt(${expression});`);
+  };
+  switch (source.kind) {
+    case "value":
+      out.line(`${out.support("store")}(${bytes}, ${offset}, ${source.width}, v${source.value});`);
+      copied(String(source.width));
+      return;
+    case "copy": {
+      const from = out.place(source.from);
+      out.line(`${bytes}.set(${from.bytes}.subarray(${from.offset}, ${from.offset + size}), ${offset});`);
+      copied(String(size));
+      return;
+    }
+    case "constant": {
+      const text = source.bytes.subarray(0, size);
+      if (text.length < size) out.line(clear);
+      if (text.length > 0) out.line(`${bytes}.set(${out.constant(text)}, ${offset});`);
+      const end = source.bytes.indexOf(0);
+      copied(String(end < 0 ? text.length : end));
+      return;
+    }
+    case "string": {
+      const most = source.limit === undefined ? String(size - 1) : `${out.support("atMost")}(v${source.limit}, ${size - 1})`;
+      out.line(`{ const text = ${out.support("readString")}(runtime, "${source.space}", v${source.address}, ${most});`);
+      // The whole field, also where only the terminator is promised: then two runs give equal records.
+      out.line(`${clear} ${bytes}.set(text, ${offset});`);
+      copied("text.length");
+      out.line("}");
+      return;
+    }
+    case "memory":
+      out.line(`{ const memory = runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), ${size});`);
+      out.line(`if (memory) ${bytes}.set(memory, ${offset}); else ${clear}`);
+      copied(`memory ? ${size} : 0`);
+      out.line("}");
+      return;
+    case "buffer":
+      out.line(`{ const size = ${out.support("atMost")}(v${source.length}, ${source.capacity});`);
+      out.line(`const memory = size === 0 ? [] : runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), size);`);
+      out.line(`${clear} ${out.support("store")}(${bytes}, ${offset}, 4, BigInt(size));`);
+      out.line(`if (memory) ${bytes}.set(memory, ${offset + 4});`);
+      copied("size");
+      out.line("}");
+      return;
+    case "comm":
+      out.line(`${clear} ${bytes}.set(runtime.comm().subarray(0, 16), ${offset});`);
+      copied("16");
+      return;
+    case "stack":
+      out.missing("a captured stack");
+      return;
+    case "path":
+      out.missing("path()");
+      return;
+  }
+}
+
+/** A fresh array filled from a source, of `size` bytes: a map's value. Gives its expression. */
+export function sourceBytes(out: Writer, source: Source, size: number): string {
+  if (source.kind === "constant" && source.bytes.length === size) return out.constant(source.bytes);
+  if (source.kind === "copy" && source.size === size) return placeBytes(out, source.from, size);
+  const name = out.temporary();
+  const room = Math.max(size, sourceSize(source));
+  out.line(`const ${name} = new Uint8Array(${room});`);
+  writeSource(out, { bytes: name, offset: 0 }, source);
+  return room === size ? name : `${name}.subarray(0, ${size})`;
+}
+
+/** A view of `size` bytes at a place. */
+export function placeBytes(out: Writer, place: Place, size: number): string {
+  const { bytes, offset } = out.place(place);
+  return `${bytes}.subarray(${offset}, ${offset + size})`;
+}

@@ -1,0 +1,83 @@
+// Functions that generated sources carry along when they use them (a plan is plain data: its sources import nothing),
+// and the way from a source to the function.
+import type { HostFunction } from "../runtime.ts";
+
+/** By name; each is the text of a function declaration that stands alone. */
+export const supportFunctions = {
+  /** 1 when two strings of at most `length` bytes differ; they end at a NUL that both have. */
+  compareStrings: `function compareStrings(left, at, right, rightAt, length) {
+  for (let i = 0; i < length; i++) {
+    const a = left[at + i] ?? 0, b = right[rightAt + i] ?? 0;
+    if (a !== b) return 1n;
+    if (a === 0) return 0n;
+  }
+  return 0n;
+}`,
+  compareBytes: `function compareBytes(left, at, right, rightAt, length) {
+  for (let i = 0; i < length; i++) if (left[at + i] !== right[rightAt + i]) return 1n;
+  return 0n;
+}`,
+  /** Characters before the NUL. */
+  stringLength: `function stringLength(bytes, at, capacity) {
+  for (let i = 0; i < capacity; i++) if ((bytes[at + i] ?? 0) === 0) return i;
+  return capacity;
+}`,
+  findString: `function findString(text, at, capacity, needle, needleAt, needleCapacity) {
+  const end = stringLength(text, at, capacity), length = stringLength(needle, needleAt, needleCapacity);
+  for (let start = 0; start + length <= end; start++) {
+    let i = 0;
+    while (i < length && text[at + start + i] === needle[needleAt + i]) i++;
+    if (i === length) return BigInt(start);
+  }
+  return -1n;
+}`,
+  /** Bytes before the NUL, at most `limit`; like the kernel's, a string that cannot be read to its end is empty. */
+  readString: `function readString(runtime, space, address, limit) {
+  const text = [];
+  while (text.length < limit) {
+    const here = BigInt.asUintN(64, address + BigInt(text.length));
+    const size = Math.min(limit - text.length, 4096 - Number(here & 4095n));
+    // The string may end before memory does: then byte by byte.
+    const bytes = runtime.readMemory(space, here, size) ?? runtime.readMemory(space, here, 1);
+    if (bytes === undefined) return [];
+    for (const byte of bytes) {
+      if (byte === 0) return text;
+      text.push(byte);
+    }
+  }
+  return text;
+}`,
+  /** An unsigned value as a number no larger than `limit`. */
+  atMost: `function atMost(value, limit) {
+  const unsigned = BigInt.asUintN(64, value);
+  return unsigned < BigInt(limit) ? Number(unsigned) : limit;
+}`,
+  /** A little-endian integer in `bytes`. */
+  load: `function load(bytes, at, size, signed) {
+  let value = 0n;
+  for (let i = size - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[at + i] ?? 0);
+  return signed || size === 8 ? BigInt.asIntN(size * 8, value) : value;
+}`,
+  store: `function store(bytes, at, size, value) {
+  for (let i = 0, rest = BigInt.asUintN(size * 8, value); i < size; i++, rest >>= 8n) bytes[at + i] = Number(rest & 255n);
+}`,
+  swapBytes: `function swapBytes(value, bits) {
+  let result = 0n, rest = BigInt.asUintN(bits, value);
+  for (let i = 0; i < bits; i += 8, rest >>= 8n) result = (result << 8n) | (rest & 255n);
+  return BigInt.asIntN(64, result);
+}`,
+  missing: `function missing(what) {
+  throw new Error("internal error: " + what + " runs only in the kernel, but was placed on the host");
+}`,
+} as const;
+
+export type SupportName = keyof typeof supportFunctions;
+
+/** What a support function itself calls. */
+export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = { findString: ["stringLength"] };
+
+/** The function of a source that generate() made. */
+export function evaluate(source: string): HostFunction {
+  // Our own generator's output, never a person's text: strings and names in it are numbers by now.
+  return new Function(`"use strict"; return ${source};`)() as HostFunction;
+}
