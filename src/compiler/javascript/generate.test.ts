@@ -33,6 +33,9 @@ function run(fn: IrFunction, module: Partial<HostModule> = {}, options: Partial<
   return runtime;
 }
 
+const branch = (condition: number, yes: number, no: number): Terminator =>
+  // oxlint-disable-next-line unicorn/no-thenable -- the IR's word
+  ({ op: "branch", condition, then: yes, otherwise: no });
 const constant = (result: number, value: bigint): Instruction => ({ op: "constant", result, value });
 const value = (of: number, width: 1 | 2 | 4 | 8 = 8): Source => ({ kind: "value", value: of, width });
 const result = makeMap("result", [], i64);
@@ -89,7 +92,7 @@ describe("javascript executor", () => {
     // (a, b) = (b, a + b), ten times: the 10th Fibonacci number.
     const fn = makeFunction([
       block([constant(0, 0n), constant(1, 1n), constant(2, 0n), constant(3, 10n), constant(4, 1n)], { op: "jump", to: 1, args: [0, 1, 2] }),
-      block([{ op: "compare", kind: "ult", result: 8, left: 7, right: 3 }], { op: "branch", condition: 8, then: 2, otherwise: 3 }, [5, 6, 7]),
+      block([{ op: "compare", kind: "ult", result: 8, left: 7, right: 3 }], branch(8, 2, 3), [5, 6, 7]),
       block([{ op: "binary", kind: "add", result: 9, left: 5, right: 6 }, { op: "binary", kind: "add", result: 10, left: 7, right: 4 }],
         { op: "jump", to: 1, args: [6, 9, 10] }),
       block([keep(5)]),
@@ -153,7 +156,7 @@ describe("javascript executor", () => {
         { op: "binary", kind: "mul", result: 2, left: 0, right: 1 },
         { op: "load", result: 3, from: captured, size: 8, signed: true }, { op: "binary", kind: "add", result: 4, left: 3, right: 2 },
         { op: "store", to: captured, value: 4, size: 8 }, constant(5, 2n), { op: "compare", kind: "eq", result: 6, left: 0, right: 5 },
-      ], { op: "branch", condition: 6, then: 1, otherwise: 2 }),
+      ], branch(6, 1, 2)),
       block([], { op: "return", stop: true }), block([], { op: "return", stop: false }),
     ], [], "map-callback");
     const key = { kind: "slot", slot: 0, offset: 0 } as const;

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { splitWords } from "./child.ts";
+import { LinuxError } from "./error.ts";
+import { kernelAtLeast, kernelVersion } from "./features.ts";
+import { Kallsyms } from "./kallsyms.ts";
+import { parseCpuList } from "./perf.ts";
+import { parseMaps } from "./procfs.ts";
+import { subprogramBtf } from "./subprogram-btf.ts";
+
+describe("kallsyms", () => {
+  // Per-CPU offsets first, the kernel in order, then modules in an order of their own.
+  const symbols = Kallsyms.parse(Buffer.from([
+    "0000000000000000 A fixed_percpu_data",
+    "ffffffff81000000 T _stext",
+    "ffffffff81000000 T _text",
+    "ffffffff81000100 t helper",
+    "ffffffff81000200 T vfs_read",
+    "ffffffffc0201000 t second\t[mod]",
+    "ffffffffc0200000 t first\t[mod]",
+    "ffffffff81000180 t helper\t[other]",
+    "",
+  ].join("\n")));
+
+  it("finds addresses by name", () => {
+    assert.equal(symbols.size, 7);
+    for (let i = 0; i < 40; i++) { // by searching, later by the table
+      assert.equal(symbols.address("vfs_read"), 0xffffffff81000200n);
+      assert.equal(symbols.address("helper"), 0xffffffff81000100n);
+      assert.equal(symbols.address("first"), 0xffffffffc0200000n);
+      assert.equal(symbols.address("vfs_rea"), undefined);
+      assert.equal(symbols.address("fixed_percpu_data"), undefined);
+    }
+  });
+
+  it("finds the symbol around an address", () => {
+    assert.deepEqual(symbols.lookup(0xffffffff81000010n), { symbol: "_stext", offset: 16 });
+    assert.deepEqual(symbols.lookup(0xffffffff8100017fn), { symbol: "helper", offset: 0x7f });
+    assert.deepEqual(symbols.lookup(0xffffffff81000180n), { symbol: "helper", offset: 0, module: "other" });
+    assert.deepEqual(symbols.lookup(0xffffffffc0200fffn), { symbol: "first", offset: 0xfff, module: "mod" });
+    assert.deepEqual(symbols.lookup(0xffffffffc0201000n), { symbol: "second", offset: 0, module: "mod" });
+    assert.equal(symbols.lookup(0xffffffffffffffffn), undefined);
+    assert.equal(symbols.lookup(0xffffffff80ffffffn), undefined);
+    assert.equal(symbols.lookup(0x7fff00000000n), undefined);
+    assert.deepEqual([...symbols.names()], ["_stext", "_text", "helper", "helper", "vfs_read", "first", "second"]);
+  });
+});
+
+describe("linux files", () => {
+  it("splits a command like a shell, expanding nothing", () => {
+    assert.deepEqual(splitWords(`  dd if=/dev/zero "of=a b" 'c "d' e\\ f "" "g\\"h\\n" $HOME`), ["dd", "if=/dev/zero", "of=a b", 'c "d', "e f", "", 'g"h\\n', "$HOME"]);
+    assert.deepEqual(splitWords("a'b'\"c\" 'open"), ["abc", "open"]);
+    assert.deepEqual(splitWords(""), []);
+  });
+
+  it("reads CPU lists, mappings and versions", () => {
+    assert.deepEqual(parseCpuList("0-2,5,7-8\n"), [0, 1, 2, 5, 7, 8]);
+    assert.deepEqual(kernelVersion("6.18.44-fc-v657"), [6, 18]);
+    assert.equal(kernelAtLeast([6, 1], 5, 15), true);
+    assert.equal(kernelAtLeast([5, 10], 5, 15), false);
+    assert.deepEqual(parseMaps("7f00a000-7f00b000 r-xp 00001000 08:01 42    /tmp/with space\n7ffe0000-7ffe1000 rw-p 00000000 00:00 0 \n"), [
+      { start: 0x7f00a000n, end: 0x7f00b000n, permissions: "r-xp", offset: 0x1000n, device: "08:01", inode: 42n, path: "/tmp/with space" },
+      { start: 0x7ffe0000n, end: 0x7ffe1000n, permissions: "rw-p", offset: 0n, device: "00:00", inode: 0n, path: "" },
+    ]);
+  });
+
+  it("adds the main function to the functions it describes", () => {
+    const { btf, functions } = subprogramBtf([{ name: "each @m", start: 12 }]);
+    assert.deepEqual([...functions], [0, 3, 12, 4]);
+    assert.equal(Buffer.from(btf).toString("latin1", btf.length - 20), "\0u64\0x\0main\0each__m\0");
+  });
+
+  it("words a refusal", () => {
+    const error = new LinuxError({ call: "bpf(BPF_MAP_CREATE)", code: 22, doing: "create the map", hint: "try less" });
+    assert.equal(error.message, "cannot create the map: bpf(BPF_MAP_CREATE): invalid argument (EINVAL); try less");
+    assert.equal(error.errno, "EINVAL");
+  });
+});
