@@ -4,10 +4,11 @@ import type { Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, IrFunction, IrMap, Source, Terminator } from "../ir.ts";
 import type { EventSchema } from "../plan.ts";
-import { generate, type HostModule } from "./generate.ts";
+import { generate } from "./generate.ts";
 import { MemoryRuntime, type MemoryRuntimeOptions } from "./memory-runtime.ts";
 import { parseAddress } from "./parse-address.ts";
 import { evaluate } from "./support.ts";
+import type { HostModule } from "./writer.ts";
 
 const leave: Terminator = { op: "return" };
 const block = (instructions: Instruction[], terminator: Terminator = leave, parameters: number[] = []): IrBlock => ({ parameters, instructions, terminator });

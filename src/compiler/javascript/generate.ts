@@ -1,34 +1,12 @@
 // An IR function as the source of a JavaScript function. Values are BigInts in the range of a signed 64-bit integer,
 // slots are byte arrays, blocks are the cases of a switch in a loop.
-import type { EventSchema } from "../plan.ts";
-import type { IrFunction, IrModule, Place, Terminator } from "../ir.ts";
+import type { IrFunction, Terminator } from "../ir.ts";
 import { writeInstruction } from "./operations.ts";
-import type { Target } from "./sources.ts";
 import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
-
-export interface HostModule extends Pick<IrModule, "functions" | "maps"> {
-  readonly schemas: readonly EventSchema[];
-}
+import type { HostModule, Writer } from "./writer.ts";
 
 /** Rounds of a loop that nothing else bounds, in one run of the handler. */
 const GUARD_ROUNDS = 1_000_000;
-
-/** What the parts of the generator write with. */
-export interface Writer {
-  readonly module: HostModule;
-  line(text: string): void;
-  /** A name that no other temporary has. */
-  temporary(): string;
-  /** The expression of a constant byte array, made once for the program. */
-  constant(bytes: Uint8Array): string;
-  /** The name of a support function, which the source then carries. */
-  support(name: SupportName): string;
-  /** The function made of a map callback. */
-  callback(index: number): string;
-  place(place: Place): Target;
-  /** An operation that the checker never places on the host. */
-  missing(what: string): void;
-}
 
 /**
  * The source of an expression whose value is a `HostFunction` (see runtime.ts; evaluate() makes it one). The map

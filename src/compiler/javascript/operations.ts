@@ -1,9 +1,9 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir.ts";
-import type { Writer } from "./generate.ts";
 import { parseAddress } from "./parse-address.ts";
-import { placeBytes, sourceBytes, writeSource, type Target } from "./sources.ts";
+import { placeBytes, sourceBytes, writeSource } from "./sources.ts";
+import type { Target, Writer } from "./writer.ts";
 
 export function writeInstruction(out: Writer, instruction: Instruction): void {
   switch (instruction.op) {

@@ -1,9 +1,6 @@
 // Filling memory from an IR source.
 import type { Place, Source, Value } from "../ir.ts";
-import type { Writer } from "./generate.ts";
-
-/** A byte array (an expression) and an offset into it. */
-export interface Target { readonly bytes: string; readonly offset: number }
+import type { Target, Writer } from "./writer.ts";
 
 /** Bytes that a source fills. */
 export function sourceSize(source: Source): number {

@@ -1,0 +1,28 @@
+// What the parts of the generator share: where statements go, and what they may refer to.
+import type { IrModule, Place } from "../ir.ts";
+import type { EventSchema } from "../plan.ts";
+import type { SupportName } from "./support.ts";
+
+export interface HostModule extends Pick<IrModule, "functions" | "maps"> {
+  readonly schemas: readonly EventSchema[];
+}
+
+/** A byte array (an expression) and an offset into it. */
+export interface Target { readonly bytes: string; readonly offset: number }
+
+/** What the parts of the generator write with. */
+export interface Writer {
+  readonly module: HostModule;
+  line(text: string): void;
+  /** A name that no other temporary has. */
+  temporary(): string;
+  /** The expression of a constant byte array, made once for the program. */
+  constant(bytes: Uint8Array): string;
+  /** The name of a support function, which the source then carries. */
+  support(name: SupportName): string;
+  /** The function made of a map callback. */
+  callback(index: number): string;
+  place(place: Place): Target;
+  /** An operation that the checker never places on the host. */
+  missing(what: string): void;
+}
