@@ -184,8 +184,7 @@ export class Btf {
   enumConstant(name: string): bigint | undefined {
     const inherited = this.base?.enumConstant(name);
     if (inherited !== undefined) return inherited;
-    // A module's enum may use a string of the base, or one of its own.
-    const offset = this.stringOffset(name) ?? this.base?.stringOffset(name);
+    const offset = this.stringOffset(name);
     if (offset === undefined) return undefined;
     const words = this.#words;
     // The word may occur anywhere in the section: only where it names a constant does it count.
@@ -225,13 +224,14 @@ export class Btf {
     throw new BtfError(`type ${id} refers to itself`);
   }
 
-  /** Where in the string section a whole string is (counted from the base's start); undefined when it is not there. */
+  /** Where a whole string is, counted from the base's start; a module uses the base's strings too. Undefined when nowhere. */
   stringOffset(name: string): number | undefined {
     const index = this.#strings.indexOf(`\0${name}\0`, 0, "latin1");
     if (index >= 0) return this.#stringBase + index + 1;
     // A module's first string has no NUL before it.
     const first = Buffer.from(`${name}\0`, "latin1");
-    return this.#strings.subarray(0, first.length).equals(first) ? this.#stringBase : undefined;
+    if (this.#strings.subarray(0, first.length).equals(first)) return this.#stringBase;
+    return this.base?.stringOffset(name);
   }
 
   #withName(offset: number): number[] {
