@@ -12,26 +12,27 @@ const defaults: Config = {
 };
 
 /** Reads a value's text; a string is the complaint when it does not do. */
-type Reader = (text: string) => Partial<Config> | { readonly complaint: string };
+type Reader = (text: string) => { readonly set: Partial<Config> } | { readonly complaint: string };
 
 const integer = (key: keyof Config, least: number, most: number): Reader => (text) => {
   const value = /^(0x[0-9a-f]+|\d[\d_]*)$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN;
-  return value >= least && value <= most ? { [key]: value } : { complaint: `an integer from ${least} to ${most}` };
+  return value >= least && value <= most ? { set: { [key]: value } } : { complaint: `an integer from ${least} to ${most}` };
 };
 const truth = (key: keyof Config): Reader => (text) => {
-  if (text === "1" || text === "true") return { [key]: true };
-  if (text === "0" || text === "false") return { [key]: false };
+  if (text === "1" || text === "true") return { set: { [key]: true } };
+  if (text === "0" || text === "false") return { set: { [key]: false } };
   return { complaint: "true or false" };
 };
 const choice = (key: keyof Config, values: readonly string[]): Reader => (text) =>
-  values.includes(text) ? { [key]: text } : { complaint: `one of ${values.join(", ")}` };
+  values.includes(text) ? { set: { [key]: text } } : { complaint: `one of ${values.join(", ")}` };
 /** Known to bpftrace, without meaning here. */
-const ignored: Reader = () => ({});
+const ignored: Reader = () => ({ set: {} });
+const unstable: Reader = (text) => ["error", "warn", "enable"].includes(text) ? { set: {} } : { complaint: "one of error, warn, enable" };
 
 const readers: Readonly<Record<string, Reader>> = {
   cache_user_symbols: (text) => {
-    if (text === "1") return { cacheUserSymbols: "PER_PROGRAM" };
-    if (text === "0") return { cacheUserSymbols: "NONE" };
+    if (text === "1") return { set: { cacheUserSymbols: "PER_PROGRAM" } };
+    if (text === "0") return { set: { cacheUserSymbols: "NONE" } };
     return choice("cacheUserSymbols", ["PER_PROGRAM", "PER_PID", "NONE"])(text);
   },
   cpp_demangle: truth("cppDemangle"),
@@ -50,18 +51,16 @@ const readers: Readonly<Record<string, Reader>> = {
     const pages = /^\d+$/.test(text) ? Number(text) : NaN;
     if (!(pages >= 1 && pages <= 1 << 20)) return { complaint: `an integer from 1 to ${1 << 20}` };
     // The kernel wants a power of two.
-    return { ringBytes: 2 ** Math.ceil(Math.log2(pages)) * 4096 };
+    return { set: { ringBytes: 2 ** Math.ceil(Math.log2(pages)) * 4096 } };
   },
   print_maps_on_exit: truth("printMapsOnExit"),
   show_debug_info: truth("showDebugInfo"),
   stack_mode: choice("stackMode", ["bpftrace", "perf", "raw", "build_id"]),
-  str_trunc_trailer: (text) => ({ stringTrailer: text }),
-  unstable_tseries: choice("logSize", ["error", "warn", "enable"]),
-  unstable_dw_ustack: ignored, unstable_map_decl: ignored, unstable_import: ignored, unstable_macro: ignored, unstable_addr: ignored,
+  str_trunc_trailer: (text) => ({ set: { stringTrailer: text } }),
+  unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
+  unstable_macro: unstable, unstable_addr: unstable,
   use_blazesym: ignored, verify_llvm_ir: ignored,
 };
-// Checked for its words, kept nowhere.
-const unstable = new Set(Object.keys(readers).filter((name) => name.startsWith("unstable_")));
 
 /**
  * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones are
@@ -74,8 +73,8 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
     const result = readers[name]!(value);
     if ("complaint" in result) {
       diagnostics.push({ severity: "error", code: "limit", span, message: `invalid value \`${value}\` for ${shown}`, help: `it must be ${result.complaint}` });
-    } else if (!unstable.has(name)) {
-      Object.assign(config, result);
+    } else {
+      Object.assign(config, result.set);
     }
   };
   for (const { name, value, span } of entries) {

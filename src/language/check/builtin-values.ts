@@ -1,0 +1,102 @@
+// Builtins without arguments: `pid`, `args`, `retval`, `kstack`.
+import { argumentNumber, findBuiltin } from "../builtins/table.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Expression } from "../program.ts";
+import type { StackType, Type } from "../types.ts";
+import { boolType, u64, unknownType } from "../types.ts";
+import { checkCall } from "./calls.ts";
+import { placeType } from "./expressions.ts";
+import { argumentsType, checkMember, noArguments, where } from "./members.ts";
+import type { Body } from "./pass.ts";
+import { needsKernel, report } from "./pass.ts";
+
+const fullStack = 127;
+
+export function checkBuiltin(name: string, span: Span, body: Body): Expression {
+  const spec = findBuiltin(name);
+  const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
+  if (spec === undefined) return node(report(body, "name", span, `unknown builtin ${name}`));
+  if (spec.statement === true || name === "default_str_length") return checkCall({ kind: "call", name, args: [], span, type: unknownType }, body, true);
+  const { context, pass } = body;
+  const text = (value: string): Expression => ({ kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } });
+
+  switch (name) {
+    case "ncpus": return { kind: "integer", value: BigInt(pass.options.capabilities.cpus), span, type: u64 };
+    case "has_cpid": return { kind: "boolean", value: pass.options.command !== undefined, span, type: boolType };
+    case "probe": return node({ kind: "named", of: "probe" });
+    case "probetype": return text(["begin", "end", "self"].includes(body.provider) ? "special" : body.provider);
+    case "config": return node(report(body, "arguments", span, "config has members only", "write config.max_strlen"));
+    case "pcomm": return ofTask(["real_parent", "comm"], undefined, span, body);
+    case "ppid": return ofTask(["real_parent", "pid"], undefined, span, body);
+    case "leader_comm": return ofTask(["group_leader", "comm"], undefined, span, body);
+    case "leader_tid": return ofTask(["group_leader", "pid"], undefined, span, body);
+    case "kstack":
+    case "ustack":
+      needsKernel(body, name, span);
+      if (!stacksAllowed(body)) return node(report(body, "placement", span, `${name} is not available in ${where(body)}`));
+      return node(stackType(name, body));
+    case "dw_ustack": return node(report(body, "feature", span, "dw_ustack is not supported yet", "use ustack, with programs built with frame pointers"));
+    default:
+  }
+
+  if (spec.placement === "kernel") needsKernel(body, name, span);
+  if (context === undefined && ["args", "argN", "retval", "ctx", "func"].includes(spec.name)) {
+    return node(report(body, "placement", span, `${name} is not available in a function`, "pass it as an argument"));
+  }
+  const kernel = context === "host" ? undefined : context;
+  switch (spec.name) {
+    case "args":
+      return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args));
+    case "argN": {
+      const number = argumentNumber(name)!;
+      const count = kernel?.numbered?.length ?? 0;
+      if (number < count) return node(u64);
+      if (count > 0) return node(report(body, "placement", span, `${name} is not available here`, `arguments go from arg0 to arg${count - 1}`));
+      return node(report(body, "placement", span, `${name} is not available in ${where(body)}`, kernel?.args === undefined ? undefined : "use args.NAME here"));
+    }
+    case "retval":
+      if (kernel?.retval === undefined) {
+        return node(report(body, "placement", span, `retval is not available in ${where(body)}`, "only where a function returns: kretprobe, fexit, uretprobe"));
+      }
+      return node(placeType(kernel.retval.type));
+    case "ctx": {
+      if (context === "host") return node(u64);
+      const target = kernel?.contextType;
+      return node(target === undefined ? { kind: "pointer", target: { kind: "void" }, space: "kernel" } : { kind: "pointer", target, space: "kernel", typed: true });
+    }
+    case "func": {
+      const [only] = body.sites;
+      if (body.sites.length === 1 && only!.func !== undefined) return text(only!.func);
+      if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
+      return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
+    }
+    case "curtask": return node(taskType(body));
+    default: return node(spec.type ?? unknownType);
+  }
+}
+
+export function stacksAllowed(body: Body): boolean {
+  return body.context === undefined || body.context === "host" || body.context.stacks;
+}
+
+export function stackType(name: string, body: Body, mode = body.pass.config.stackMode, limit = fullStack): StackType {
+  return { kind: "stack", space: name === "kstack" ? "kernel" : "user", mode, limit };
+}
+
+/** `struct task_struct *`, known to the verifier where it can be. */
+export function taskType(body: Body): Type {
+  const { names, options } = body.pass;
+  const task = names.resolve({ name: "task_struct", tag: "struct", pointers: 0, dimensions: [], span: { start: 0, end: 0 } }, "kernel");
+  if (!("type" in task)) return u64;
+  return options.capabilities.taskBtf
+    ? { kind: "pointer", target: task.type, space: "kernel", typed: true }
+    : { kind: "pointer", target: task.type, space: "kernel" };
+}
+
+/** `task.real_parent.comm` and its kin, of the given task or the current one. */
+export function ofTask(path: readonly string[], task: Expression | undefined, span: Span, body: Body): Expression {
+  let object: Expression = task ?? { kind: "builtin", name: "curtask", span, type: unknownType };
+  for (const name of path) object = { kind: "member", object, name, nameSpan: span, span, type: unknownType };
+  return object.kind === "member" ? checkMember(object, body) : object;
+}
+

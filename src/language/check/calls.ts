@@ -1,0 +1,76 @@
+// Calls: of the script's functions, and of builtins (by name, in the tables of the *-calls.ts files).
+import { builtinsFor, findBuiltin } from "../builtins/table.ts";
+import { nearest } from "../nearest.ts";
+import type { Call, Expression } from "../program.ts";
+import { checkBuiltin } from "./builtin-values.ts";
+import { checkValue } from "./expressions.ts";
+import { isIntegral, settled } from "./integers.ts";
+import { mapCalls } from "./map-calls.ts";
+import { memoryCalls } from "./memory-calls.ts";
+import { outputCalls } from "./output-calls.ts";
+import type { Body, FunctionState } from "./pass.ts";
+import { didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
+import { describe } from "./unify.ts";
+
+/** Checks one builtin's call: arguments are unchecked, their number is right. */
+export type CallCheck = (call: Call, body: Body) => Expression;
+
+const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
+
+/** `bare`: written without parentheses. */
+export function checkCall(call: Call, body: Body, bare = false): Expression {
+  const own = body.pass.functions.get(call.name);
+  if (own !== undefined) return checkOwnCall(call, own, body);
+  const spec = findBuiltin(call.name);
+  if (spec === undefined) {
+    const near = nearest(call.name, [...builtinsFor(body.pass.program.dialect.name).names(), ...body.pass.functions.keys()]);
+    return { ...call, type: report(body, "name", call.span, `unknown function ${call.name}()`, didYouMean(near)) };
+  }
+  if (spec.form === "aggregate") {
+    return { ...call, type: report(body, "placement", call.span, `${call.name}() can only be assigned to a map`, `write @ = ${call.name}(…)`) };
+  }
+  const [least, most] = spec.arity ?? [0, 0];
+  if (call.args.length < least || call.args.length > most) {
+    const wanted = least === most ? `${least}` : most === 255 ? `at least ${least}` : `${least} to ${most}`;
+    const type = report(body, "arguments", call.span, `${call.name}() takes ${wanted} argument${wanted === "1" || wanted === "at least 1" ? "" : "s"}, not ${call.args.length}`, `usage: ${spec.signature}`);
+    return { ...call, type };
+  }
+  if (spec.unsafe === true && !body.pass.options.unsafe) {
+    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() can harm the system`, "allow it with --unsafe") };
+  }
+  if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
+    return { ...call, type: report(body, "feature", call.span, `${call.name}() needs Linux ${spec.kernel} or newer`) };
+  }
+  if (call.args.length === 0 && !bare && spec.form === "both" && spec.statement !== true && call.name !== "default_str_length") {
+    return checkBuiltin(call.name, call.span, body);
+  }
+  const check = checks[call.name];
+  if (check === undefined) {
+    return { ...call, type: report(body, "feature", call.span, `${call.name}() is not supported yet`) };
+  }
+  if (spec.placement === "kernel") needsKernel(body, `${call.name}()`, call.span);
+  return check(call, body);
+}
+
+function older([major, minor]: readonly [number, number], wanted: string): boolean {
+  const [wantedMajor = 0, wantedMinor = 0] = wanted.split(".").map(Number);
+  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
+}
+
+function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
+  const args = call.args.map((arg) => checkValue(arg, body));
+  body.function?.calls.add(call.name);
+  for (const need of own.kernelNeeds) needsKernel(body, `${need.what} in ${call.name}()`, call.span);
+  const { parameters } = own.declaration;
+  if (args.length !== parameters.length) {
+    return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };
+  }
+  args.forEach((arg, i) => {
+    const wanted = own.parameters[i]!;
+    const number = isIntegral(arg.type) && wanted.kind === "integer";
+    if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
+      report(body, "type", arg.span, `$${parameters[i]!.name} of ${call.name}() is a ${describe(wanted)}, not a ${describe(settled(arg.type))}`);
+    }
+  });
+  return { ...call, args, type: settled(own.result) };
+}

@@ -1,0 +1,79 @@
+// `(type)value`.
+import { sizeOf } from "../layout.ts";
+import type { Cast, Expression } from "../program.ts";
+import type { AddressSpace, Type } from "../types.ts";
+import { unknownType } from "../types.ts";
+import { checkValue } from "./expressions.ts";
+import { fits, isIntegral, literalType, narrowest, wrap } from "./integers.ts";
+import type { Body } from "./pass.ts";
+import { defaultSpace, integerLiteral, report } from "./pass.ts";
+import { describe, sameType, unify } from "./unify.ts";
+
+export function checkCast(node: Cast, body: Body): Expression {
+  const operand = checkValue(node.operand, body);
+  const resolved = body.pass.names.resolve(node.to, pointerSpace(operand, body));
+  if ("problem" in resolved) return { ...node, operand, type: report(body, "name", node.to.span, resolved.problem, resolved.help) };
+  if (operand.type.kind === "unknown") return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
+  const from = operand.type;
+  const to = resolved.type;
+  const done = (type: Type): Expression => ({ ...node, operand, type });
+  const refuse = (help?: string): Expression =>
+    done(report(body, "type", node.span, `cannot cast ${describe(from)} to ${describe(to)}`, help));
+  const scalar = isIntegral(from) || from.kind === "boolean" || from.kind === "pointer";
+
+  switch (to.kind) {
+    case "integer":
+    case "enum":
+      if (operand.kind === "integer" && to.kind === "integer") return integerLiteral(wrap(operand.value, to), to, node.span);
+      if (scalar) return done(to);
+      if (from.kind === "array" || from.kind === "string") {
+        const size = from.kind === "string" ? from.capacity - 1 : sizeOf(from);
+        return size === sizeOf(to) || sizeOf(from) === sizeOf(to) ? done(to) : refuse(`${size} bytes do not make an integer of ${sizeOf(to)}`);
+      }
+      if (from.kind === "named" && ["ksym", "usym", "username"].includes(from.of)) return done(to);
+      return refuse(from.kind === "tuple" ? "cast its elements" : undefined);
+    case "boolean": return scalar ? done(to) : refuse();
+    case "pointer": {
+      if (from.kind === "pointer") {
+        // The same struct again: what the verifier knows still holds.
+        const same = from.typed === true && sameType({ ...to, typed: true, space: from.space }, from);
+        return done(same ? from : { kind: "pointer", target: to.target, space: from.space });
+      }
+      if (isIntegral(from) || from.kind === "array") return from.kind === "array" && sizeOf(from) !== 8 ? refuse() : done(to);
+      return refuse();
+    }
+    case "array": {
+      if (!(isIntegral(from) || from.kind === "boolean" || from.kind === "string" || from.kind === "array")) return refuse();
+      const element = sizeOf(to.element);
+      const source = operand.kind === "integer" && to.length > 0 && fits(operand.value, { kind: "integer", bits: 64, signed: operand.value < 0n })
+        ? Math.max(element * to.length, sizeOf(narrowest(operand.value)))
+        : operand.kind === "integer" ? sizeOf(narrowest(operand.value))
+        : from.kind === "string" ? (to.length === 0 || from.capacity !== element * to.length ? from.capacity - 1 : from.capacity) : sizeOf(from);
+      const length = to.length === 0 ? Math.floor(source / element) : to.length;
+      if (length * element !== source) return refuse(`the one has ${source} bytes, the other ${length * element}`);
+      return done({ kind: "array", element: to.element, length });
+    }
+    case "string":
+      if (from.kind === "string") return done(to);
+      if (from.kind === "array" && sizeOf(from.element) === 1) return done(to);
+      if (from.kind === "pointer" || isIntegral(from)) {
+        return { kind: "call", name: "str", args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)], span: node.span, type: to };
+      }
+      return refuse();
+    case "buffer":
+      if (from.kind === "pointer" || from.kind === "array" || isIntegral(from)) {
+        return { kind: "call", name: "buf", args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)], span: node.span, type: to };
+      }
+      return refuse();
+    case "struct": case "tuple": case "record": case "stack": case "named": case "aggregate": case "void": case "unknown":
+      return unify(from, to) === undefined ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined) : done(to);
+  }
+}
+
+/** Where a pointer made of this value points: as it did, or where the probe's own pointers do. */
+function pointerSpace(operand: Expression, body: Body): AddressSpace {
+  if (operand.type.kind === "pointer") return operand.type.space;
+  if (operand.kind === "call" && (operand.name === "kaddr" || operand.name === "percpu_kaddr")) return "kernel";
+  if (operand.kind === "call" && operand.name === "uaddr") return "user";
+  return defaultSpace(body);
+}

@@ -1,0 +1,195 @@
+// The checker: passes over every handler and function until the types of maps and variables settle, then one more pass that
+// keeps its tree and its diagnostics.
+import type { Context } from "../context.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import { nearest } from "../nearest.ts";
+import type { Block, Expression, Program, Variable } from "../program.ts";
+import { i64, unknownType, voidType } from "../types.ts";
+import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypeScope } from "./checked.ts";
+import { resolveConfig } from "./config.ts";
+import { checkCondition } from "./expressions.ts";
+import { settled } from "./integers.ts";
+import { declareVariable, didYouMean, report } from "./pass.ts";
+import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
+import { place } from "./placement.ts";
+import { checkBlock } from "./statements.ts";
+import { TypeNames } from "./type-names.ts";
+import { widen } from "./unify.ts";
+
+export type { CheckOptions } from "./pass.ts";
+
+/** Types only widen, and there are few steps of widening; this is far beyond what a script can need. */
+const mostPasses = 50;
+
+interface Work {
+  readonly probe: ResolvedProbe["probe"];
+  readonly context: Context | "host";
+  readonly provider: string;
+  readonly sites: readonly SiteRef[];
+  readonly states: Map<Variable, VariableState>;
+}
+
+/**
+ * Checks a script against its resolved probes. `checked` is there unless some diagnostic is an error. The program and the
+ * probes are not changed.
+ */
+export function check(
+  program: Program, probes: readonly ResolvedProbe[], scope: TypeScope, options: CheckOptions,
+): { checked?: CheckedProgram; diagnostics: Diagnostic[] } {
+  const { config, diagnostics } = resolveConfig(program.config, options.env);
+  const pass: Pass = {
+    program, names: new TypeNames(program, scope), config, options,
+    maps: new Map(), functions: new Map(), changed: false, final: false, diagnostics: [],
+  };
+  declareMaps(pass, diagnostics);
+  declareFunctions(pass, diagnostics);
+  const work: Work[] = probes.flatMap(({ probe, variants }) => variants.map((variant) => ({
+    probe, context: variant.context, provider: variant.provider, sites: variant.sites, states: new Map<Variable, VariableState>(),
+  })));
+  const functionStates = new Map<string, Map<Variable, VariableState>>(program.functions.map((f) => [f.name, new Map()]));
+
+  const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => ({
+    functions: [...pass.functions.values()].map((state) => checkFunction(state, functionStates.get(state.declaration.name)!, pass)),
+    handlers: work.map((item) => checkHandler(item, pass)),
+  });
+  for (let i = 0; i < mostPasses; i++) {
+    pass.changed = false;
+    run();
+    if (pass.changed || initializeUnassigned([...work.map((w) => w.states), ...functionStates.values()])) continue;
+    break;
+  }
+  pass.final = true;
+  const { handlers, functions } = run();
+  refuseRecursion(pass);
+
+  diagnostics.push(...pass.diagnostics);
+  diagnostics.sort((a, b) => a.span.start - b.span.start);
+  if (diagnostics.some((d) => d.severity === "error")) return { diagnostics };
+  const maps = [...pass.maps.values()].map((map): CheckedMap => ({
+    name: map.name, keys: (map.keys ?? []).map(settled), value: settled(map.value),
+    ...(map.storage === undefined ? {} : { storage: map.storage }), ...(map.entries === undefined ? {} : { entries: map.entries }),
+  }));
+  return { checked: { program, config, maps, handlers, functions }, diagnostics };
+}
+
+/** `let $v;` that nothing is ever assigned to is the number 0. True when that settled a type. */
+function initializeUnassigned(all: readonly Map<Variable, VariableState>[]): boolean {
+  let changed = false;
+  for (const states of all) {
+    for (const state of states.values()) {
+      if (state.type.kind !== "unknown" || state.assigned) continue;
+      state.type = i64;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+const storages = ["hash", "lruhash", "percpuhash", "percpulruhash"];
+
+function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
+  for (const { name, storage, entries, span } of pass.program.maps) {
+    if (!storages.includes(storage)) {
+      const help = didYouMean(nearest(storage, storages)) ?? `it is one of ${storages.join(", ")}`;
+      diagnostics.push({ severity: "error", code: "name", span, message: `unknown map type \`${storage}\``, help });
+    }
+    if (entries !== undefined && (entries < 1 || entries > 0xffff_ffff)) {
+      diagnostics.push({ severity: "error", code: "limit", span, message: `@${name} cannot have ${entries} entries` });
+    }
+    if (pass.maps.has(name)) {
+      diagnostics.push({ severity: "error", code: "name", span, message: `@${name} is already declared` });
+      continue;
+    }
+    pass.maps.set(name, {
+      name, index: pass.maps.size, keys: undefined, value: unknownType, storage, firstUse: span, ...(entries === undefined ? {} : { entries }),
+    });
+  }
+}
+
+function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
+  for (const declaration of pass.program.functions) {
+    const { name, span } = declaration;
+    if (pass.functions.has(name)) {
+      diagnostics.push({ severity: "error", code: "name", span, message: `${name}() is already defined` });
+      continue;
+    }
+    const typeOf = (written: Parameters<TypeNames["resolve"]>[0]): ReturnType<typeof widen> => {
+      const resolved = pass.names.resolve(written, "kernel");
+      if ("type" in resolved) return resolved.type;
+      diagnostics.push({ severity: "error", code: "name", span: written.span, message: resolved.problem, ...(resolved.help === undefined ? {} : { help: resolved.help }) });
+      return unknownType;
+    };
+    pass.functions.set(name, {
+      declaration, parameters: declaration.parameters.map((p) => typeOf(p.type)),
+      result: declaration.result === undefined ? voidType : typeOf(declaration.result), declaredResult: declaration.result !== undefined,
+      calls: new Set(), kernelNeeds: [],
+    });
+  }
+}
+
+function newBody(pass: Pass, states: Map<Variable, VariableState>, rest: Pick<Body, "context" | "provider" | "sites" | "function">): Body {
+  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], ...rest };
+}
+
+function variables(body: Body): CheckedVariable[] {
+  return body.slots.map(({ name, state }) => ({ name, type: settled(state.type) }));
+}
+
+function checkFunction(state: FunctionState, states: Map<Variable, VariableState>, pass: Pass): CheckedFunction {
+  const { declaration } = state;
+  const body = newBody(pass, states, { context: undefined, provider: "", sites: [], function: state });
+  declaration.parameters.forEach((parameter, i) => {
+    // The node only serves as the variable's identity, and must be the same in every pass.
+    const node = parameterNode(parameter);
+    declareVariable(body, node, state.parameters[i]!);
+  });
+  const block = checkBlock(declaration.body, body);
+  state.kernelNeeds = body.kernelNeeds;
+  return { name: declaration.name, parameters: declaration.parameters.length, variables: variables(body), result: settled(state.result), body: block };
+}
+
+const parameterNodes = new WeakMap<object, Variable>();
+
+function parameterNode(parameter: { readonly name: string; readonly span: Variable["span"] }): Variable {
+  let node = parameterNodes.get(parameter);
+  if (node === undefined) {
+    node = { kind: "variable", name: parameter.name, span: parameter.span, type: unknownType };
+    parameterNodes.set(parameter, node);
+  }
+  return node;
+}
+
+function checkHandler(item: Work, pass: Pass): CheckedHandler {
+  const { probe, context, provider, sites } = item;
+  const body = newBody(pass, item.states, { context, provider, sites });
+  const predicate: Expression | undefined = probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
+  const block: Block = checkBlock(probe.body, body);
+  const placed = place(provider, context, body.kernelNeeds);
+  if ("refused" in placed) refusePlacement(body, placed.refused);
+  return {
+    probe, provider, context, sites, ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
+    placement: "placement" in placed ? placed.placement : "host",
+  };
+}
+
+function refusePlacement(body: Body, need: KernelNeed): void {
+  // A more exact complaint about the same words comes first.
+  const said = body.pass.diagnostics.some((d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end);
+  if (!said) report(body, "placement", need.span, `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`, "use it in a probe that the kernel runs");
+}
+
+function refuseRecursion(pass: Pass): void {
+  for (const [name, state] of pass.functions) {
+    const reached = new Set<string>();
+    const visit = (from: FunctionState): void => {
+      for (const callee of from.calls) {
+        if (reached.has(callee)) continue;
+        reached.add(callee);
+        const next = pass.functions.get(callee);
+        if (next !== undefined) visit(next);
+      }
+    };
+    visit(state);
+    if (reached.has(name)) report({ pass }, "limit", state.declaration.span, `${name}() calls itself`, "functions are made part of their callers, so none can recurse");
+  }
+}

@@ -1,0 +1,342 @@
+// Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those above.
+import { builtinsFor } from "../builtins/table.ts";
+import { sizeOf } from "../layout.ts";
+import { nearest } from "../nearest.ts";
+import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
+import type { AggregateType, Type } from "../types.ts";
+import { boolType, i64, i8, u64, unknownType } from "../types.ts";
+import { checkBuiltin } from "./builtin-values.ts";
+import { checkCall } from "./calls.ts";
+import { checkCast } from "./casts.ts";
+import { constantOf } from "./constants.ts";
+import { arithmeticType, isIntegral, literalType, narrowest, settled } from "./integers.ts";
+import { checkMember, offsetOf } from "./members.ts";
+import type { Body, MapState } from "./pass.ts";
+import {
+  assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeKeys, mergeValue, needsKernel, report, variableType,
+} from "./pass.ts";
+import { checkBlockExpression } from "./statements.ts";
+import { describe, isKnown, unify, widen } from "./unify.ts";
+
+export function checkExpression(node: Expression, body: Body): Expression {
+  switch (node.kind) {
+    case "integer": return { ...node, type: literalType(node.value) };
+    case "string": return { ...node, type: { kind: "string", capacity: Buffer.byteLength(node.value) + 1 } };
+    case "boolean": return { ...node, type: boolType };
+    case "identifier": return checkIdentifier(node, body);
+    case "builtin": return checkBuiltin(node.name, node.span, body);
+    case "variable": return checkVariable(node, body);
+    case "map": return checkMapRead(node, body);
+    case "unary": return checkUnary(node, body);
+    case "binary": return checkBinary(node, body);
+    case "conditional": return checkConditional(node, body);
+    case "increment": return checkIncrement(node, body);
+    case "call": return checkCall(node, body);
+    case "member": return checkMember(node, body);
+    case "index": return checkIndex(node, body);
+    case "tuple-index": return checkTupleIndex({ ...node, object: checkExpression(node.object, body) }, body);
+    case "cast": return checkCast(node, body);
+    case "sizeof": return checkSizeOf(node, body);
+    case "offsetof": return checkOffsetOf(node, body);
+    case "tuple": {
+      const elements = node.elements.map((e) => checkElement(e, body));
+      return { ...node, elements, type: known({ kind: "tuple", elements: elements.map((e) => widen(e.type)) }) };
+    }
+    case "record": {
+      const fields = node.fields.map((f) => ({ name: f.name, value: checkElement(f.value, body) }));
+      return { ...node, fields, type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }) };
+    }
+    case "block-expression": return checkBlockExpression(node, body);
+  }
+}
+
+function known(type: Type): Type {
+  return isKnown(type) ? type : unknownType;
+}
+
+/** A value that is stored somewhere: not void. */
+export function checkValue(node: Expression, body: Body): Expression {
+  const checked = checkExpression(node, body);
+  if (checked.type.kind === "void") {
+    const what = checked.kind === "call" ? `${checked.name}()` : "this";
+    return { ...checked, type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own") };
+  }
+  return checked;
+}
+
+function checkElement(node: Expression, body: Body): Expression {
+  return checkValue(node, body);
+}
+
+/** Anything that is true or false: integers, booleans, pointers. */
+export function checkCondition(node: Expression, body: Body): Expression {
+  const checked = checkValue(node, body);
+  switch (checked.type.kind) {
+    case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
+    default:
+      report(body, "type", node.span, `a condition cannot be a ${describe(checked.type)}`);
+      return { ...checked, type: unknownType };
+  }
+}
+
+function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body: Body): Expression {
+  const found = body.pass.names.constant(node.name);
+  if (found !== undefined) return { ...node, constant: found.value, type: found.type ?? literalType(found.value) };
+  const near = nearest(node.name, [...body.pass.names.constantNames(), ...builtinsFor(body.pass.program.dialect.name).names()]);
+  return { ...node, type: report(body, "name", node.span, `unknown identifier \`${node.name}\``, didYouMean(near)) };
+}
+
+function checkVariable(node: Variable, body: Body): Expression {
+  const slot = findVariable(body, node.name);
+  if (slot === undefined) {
+    const near = nearest(node.name, body.scopes.flatMap((scope) => [...scope.keys()])).map((name) => `$${name}`);
+    return { ...node, type: report(body, "name", node.span, `undefined variable $${node.name}`, didYouMean(near)) };
+  }
+  return { ...node, slot, type: variableType(body, slot) };
+}
+
+// ── maps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Keys written as one tuple are the keys themselves. */
+export function flatKeys(keys: readonly Expression[]): readonly Expression[] {
+  const [only] = keys;
+  return keys.length === 1 && only!.kind === "tuple" && only.elements.length > 1 ? only.elements : keys;
+}
+
+/** A use of one entry: its keys join the map's. */
+export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess; map: MapState } {
+  const map = mapState(body, node.name, node.span);
+  const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
+  for (const key of keys) {
+    if (key.type.kind === "struct" || key.type.kind === "aggregate") report(body, "type", key.span, `a ${describe(key.type)} cannot be a map's key`);
+  }
+  mergeKeys(body, map, keys.map((key) => key.type), node.span);
+  return { access: { ...node, keys, map: map.index, type: unknownType }, map };
+}
+
+/** What reading an aggregation in an expression gives; undefined for histograms and stats. */
+export function aggregateValue(type: AggregateType): Type | undefined {
+  switch (type.aggregate) {
+    case "count": return u64;
+    case "sum": case "min": case "max": case "avg": return type.signed ? i64 : u64;
+    case "stats": case "hist": case "lhist": return undefined;
+  }
+}
+
+function checkMapRead(node: MapAccess, body: Body): Expression {
+  const { access, map } = checkMapEntry(node, body);
+  return { ...access, type: readType(map, node, body) };
+}
+
+function readType(map: MapState, node: MapAccess, body: Body): Type {
+  if (map.value.kind === "unknown") return report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (map.value.kind !== "aggregate") return settled(map.value);
+  return aggregateValue(map.value)
+    ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");
+}
+
+export function nearMaps(name: string, body: Body): string | undefined {
+  const known = [...body.pass.maps.values()].filter((m) => m.value.kind !== "unknown").map((m) => m.name);
+  return didYouMean(nearest(name, known).map((near) => `@${near}`));
+}
+
+function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
+  if (node.target.kind === "map") {
+    const { access, map } = checkMapEntry(node.target, body);
+    if (map.value.kind === "aggregate") {
+      return { ...node, target: access, type: report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`) };
+    }
+    if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
+      report(body, "type", node.span, `@${map.name} is a ${describe(map.value)}, not a number`);
+    }
+    const type = settled(map.value);
+    return { ...node, target: { ...access, type }, type };
+  }
+  const target = checkVariable(node.target, body) as Variable;
+  if (target.type.kind === "unknown" || target.type.kind === "pointer") return { ...node, target, type: target.type };
+  if (!isIntegral(target.type)) {
+    return { ...node, target, type: report(body, "type", node.span, `$${target.name} is a ${describe(target.type)}, not a number`) };
+  }
+  assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
+  const type = variableType(body, target.slot!);
+  return { ...node, target: { ...target, type }, type };
+}
+
+// ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
+  const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
+  if (operand.type.kind === "unknown") return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
+  switch (node.operator) {
+    case "!": return { ...node, operand, type: boolType };
+    case "-":
+    case "~":
+    case "+": {
+      if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
+      if (operand.kind === "integer" && node.operator === "-") {
+        return integerLiteral(-operand.value, literalType(-operand.value), node.span);
+      }
+      if (node.operator === "+") return operand;
+      return { ...node, operand, type: operand.kind === "integer" || (isIntegral(operand.type) && !operand.type.signed) ? u64 : i64 };
+    }
+    case "*": {
+      if (operand.type.kind === "pointer") {
+        if (operand.type.target.kind === "void") return { ...node, operand, type: report(body, "type", node.span, "cannot dereference a void pointer", "cast it first") };
+        needsKernel(body, "reading memory", node.span);
+        return { ...node, operand, type: placeType(operand.type.target) };
+      }
+      if (!isIntegral(operand.type)) break;
+      needsKernel(body, "reading memory", node.span);
+      const to: TypeName = { name: "uint64", pointers: 1, dimensions: [], span: operand.span };
+      const pointer: Expression = { kind: "cast", to, operand, span: operand.span, type: { kind: "pointer", target: u64, space: defaultSpace(body) } };
+      return { ...node, operand: pointer, type: u64 };
+    }
+    case "&": {
+      if (operand.kind !== "variable" && operand.kind !== "map") break;
+      return { ...node, operand, type: { kind: "pointer", target: operand.type, space: "kernel" } };
+    }
+  }
+  return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
+}
+
+/** A char array in memory is text. */
+export function placeType(type: Type): Type {
+  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
+    return { kind: "string", capacity: type.length + 1 };
+  }
+  return type;
+}
+
+function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body): Expression {
+  if (node.operator === "&&" || node.operator === "||") {
+    return { ...node, left: checkCondition(node.left, body), right: checkCondition(node.right, body), type: boolType };
+  }
+  const left = checkValue(node.left, body);
+  const right = checkValue(node.right, body);
+  const probeName = comparedName(node.operator, left, right, body) ?? comparedName(node.operator, right, left, body);
+  if (probeName !== undefined) return probeName;
+  return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
+}
+
+/** Type of a binary operator on checked operands; also for `@m op= e`. */
+export function binaryType(operator: BinaryOperator, left: Expression, right: Expression, span: { start: number; end: number }, body: Body): Type {
+  const comparison = ["==", "!=", "<", "<=", ">", ">="].includes(operator);
+  const [l, r] = [left.type, right.type];
+  if (l.kind === "unknown" || r.kind === "unknown") return comparison ? boolType : unknownType;
+  const numeric = (type: Type): boolean => isIntegral(type) || type.kind === "boolean";
+  if (comparison) {
+    if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
+    const equality = operator === "==" || operator === "!=";
+    const comparable = l.kind === r.kind && ["string", "array", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
+    if (equality && comparable) return boolType;
+    const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
+    report(body, "type", span, `\`${operator}\` cannot compare ${describe(l)} with ${describe(r)}`, help);
+    return boolType;
+  }
+  if (numeric(l) && numeric(r)) {
+    if ((operator === "/" || operator === "%") && constantOf(right) === 0n) return report(body, "type", span, "division by zero");
+    return arithmeticType(operator, l, r);
+  }
+  if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
+  if (r.kind === "pointer" && isIntegral(l) && operator === "+") return untyped(r);
+  if (l.kind === "pointer" && r.kind === "pointer" && operator === "-") return i64;
+  // Masking and shifting an address is how people look at flags in its low bits.
+  if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
+  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`);
+}
+
+function untyped(type: Extract<Type, { kind: "pointer" }>): Type {
+  return { kind: "pointer", target: type.target, space: type.space };
+}
+
+/** `probe == "…"`: known before running when all sites have, or none has, that name. */
+function comparedName(operator: BinaryOperator, named: Expression, text: Expression, body: Body): Expression | undefined {
+  if (named.kind !== "builtin" || (named.name !== "probe" && named.name !== "func") || text.type.kind !== "string") return undefined;
+  const names = body.sites.map((site) => named.name === "probe" ? site.name : site.func ?? site.name.split(":").at(-1)!);
+  const span = { start: Math.min(named.span.start, text.span.start), end: Math.max(named.span.end, text.span.end) };
+  if (text.kind === "string" && (operator === "==" || operator === "!=")) {
+    const equal = names.filter((name) => name === text.value).length;
+    if (equal === 0 || equal === names.length) return { kind: "boolean", value: (equal > 0) === (operator === "=="), span, type: boolType };
+  }
+  return {
+    kind: "boolean", value: false, span,
+    type: report(body, "type", span, `${named.name} is a name that is looked up when printed and cannot be compared here`, "write a probe of its own for it"),
+  };
+}
+
+function checkConditional(node: Extract<Expression, { kind: "conditional" }>, body: Body): Expression {
+  const condition = checkCondition(node.condition, body);
+  const decided = constantOf(condition);
+  if (decided !== undefined) return checkExpression(decided === 0n ? node.otherwise : node.then, body);
+  const then = checkExpression(node.then, body);
+  const otherwise = checkExpression(node.otherwise, body);
+  const type = unify(then.type, otherwise.type)
+    ?? report(body, "type", node.span, `the branches of \`?:\` have different types: ${describe(settled(then.type))} and ${describe(settled(otherwise.type))}`);
+  return { ...node, condition, then, otherwise, type: known(type) };
+}
+
+function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): Expression {
+  const object = checkValue(node.object, body);
+  const index = checkValue(node.index, body);
+  if (object.type.kind === "unknown" || index.type.kind === "unknown") return { ...node, object, index, type: unknownType };
+  const constant = constantOf(index);
+  if (object.type.kind === "tuple") {
+    if (constant === undefined) return { ...node, object, index, type: report(body, "arguments", node.index.span, "a tuple's index must be a constant") };
+    return checkTupleIndex({ kind: "tuple-index", object, index: Number(constant), span: node.span, type: unknownType }, body);
+  }
+  if (!isIntegral(index.type)) return { ...node, object, index, type: report(body, "type", node.index.span, `an index cannot be a ${describe(index.type)}`) };
+  const length = object.type.kind === "array" ? object.type.length : object.type.kind === "string" ? object.type.capacity : undefined;
+  if (length !== undefined && length > 0 && constant !== undefined && (constant < 0n || constant >= BigInt(length))) {
+    return { ...node, object, index, type: report(body, "limit", node.index.span, `index ${constant} is outside ${describe(object.type)}`) };
+  }
+  switch (object.type.kind) {
+    case "array": return { ...node, object, index, type: placeType(object.type.element) };
+    case "string": return { ...node, object, index, type: i8 };
+    case "pointer":
+      if (object.type.target.kind === "void") break;
+      needsKernel(body, "reading memory", node.span);
+      return { ...node, object, index, type: placeType(object.type.target) };
+    default:
+  }
+  return { ...node, object, index, type: report(body, "type", node.span, `a ${describe(object.type)} has no elements`) };
+}
+
+function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, body: Body): Expression {
+  const { type } = node.object;
+  if (type.kind === "unknown") return { ...node, type };
+  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `a ${describe(type)} is not a tuple`) };
+  const element = type.elements[node.index];
+  if (element === undefined) {
+    return { ...node, type: report(body, "limit", node.span, `there is no element ${node.index} in a tuple of ${type.elements.length}`) };
+  }
+  return { ...node, type: settled(element) };
+}
+
+// ── compile-time sizes ───────────────────────────────────────────────────────────────────────────────────────────────
+
+function checkSizeOf(node: Extract<Expression, { kind: "sizeof" }>, body: Body): Expression {
+  const type = typeOf(node.of, body);
+  if (type === undefined) return { ...node, type: unknownType };
+  const constant = BigInt(sizeOf(type));
+  return { ...node, constant, type: literalType(constant) };
+}
+
+function checkOffsetOf(node: Extract<Expression, { kind: "offsetof" }>, body: Body): Expression {
+  const type = typeOf(node.of, body);
+  if (type === undefined) return { ...node, type: unknownType };
+  const offset = offsetOf(type, node.path, node.span, body);
+  return offset === undefined ? { ...node, type: unknownType } : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
+}
+
+/** The type that a written type or an expression names; undefined after a diagnostic, or while it is not known yet. */
+function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
+  if ("kind" in of) {
+    const checked = checkExpression(of, body);
+    if (checked.kind === "integer") return narrowest(checked.value);
+    return isKnown(checked.type) ? checked.type : undefined;
+  }
+  const resolved = body.pass.names.resolve(of, defaultSpace(body));
+  if ("type" in resolved) return resolved.type;
+  report(body, "name", of.span, resolved.problem, resolved.help);
+  return undefined;
+}

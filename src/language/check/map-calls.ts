@@ -1,0 +1,80 @@
+// Calls about maps: delete, has_key, find, clear, zero, len.
+import type { Call, Expression, MapAccess, Variable } from "../program.ts";
+import { boolType, i64, unknownType, voidType } from "../types.ts";
+import type { CallCheck } from "./calls.ts";
+import { aggregateValue, checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { settled } from "./integers.ts";
+import { wholeMap } from "./output-calls.ts";
+import type { Body } from "./pass.ts";
+import { assignVariable, declareVariable, findVariable, report, variableType } from "./pass.ts";
+import { describe, isKnown } from "./unify.ts";
+
+/** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
+function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
+  const [first] = call.args;
+  if (first?.kind !== "map") {
+    report(body, "arguments", first?.span ?? call.span, `${call.name}() wants a map`);
+    return undefined;
+  }
+  if (first.keys.length > 0 && key !== undefined) {
+    report(body, "arguments", call.span, `${call.name}() wants the map without keys, and the key after it`);
+    return undefined;
+  }
+  const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body);
+  if (map.value.kind === "unknown") report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  return { ...access, type: settled(map.value) };
+}
+
+const remove: CallCheck = (call, body) => {
+  const access = entryArgument(call, call.args[1], body);
+  return { ...call, args: access === undefined ? [] : [access], type: boolType };
+};
+
+const hasKey: CallCheck = (call, body) => {
+  const access = entryArgument(call, call.args[1], body);
+  return { ...call, args: access === undefined ? [] : [access], type: boolType };
+};
+
+const find: CallCheck = (call, body) => {
+  const access = entryArgument(call, call.args[1], body);
+  const variable = call.args[2]!;
+  if (variable.kind !== "variable") {
+    return { ...call, type: report(body, "arguments", variable.span, "find() wants a variable for what it finds") };
+  }
+  if (access === undefined) return { ...call, type: boolType };
+  const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
+  const value = access.type.kind === "aggregate" ? aggregateValue(access.type) ?? unknownType : access.type;
+  if (isKnown(value) && !assignVariable(body, slot, value)) {
+    report(body, "type", variable.span, `$${variable.name} is a ${describe(variableType(body, slot))} and cannot hold a ${describe(value)}`);
+  }
+  const target: Variable = { ...variable, slot, type: variableType(body, slot) };
+  return { ...call, args: [access, target], type: boolType };
+};
+
+const whole: CallCheck = (call, body) => {
+  const [first] = call.args;
+  if (first?.kind !== "map" || first.keys.length > 0) {
+    return { ...call, type: report(body, "arguments", first?.span ?? call.span, `${call.name}() wants a map, without keys`) };
+  }
+  return { ...call, args: [wholeMap(first, body)], type: voidType };
+};
+
+const length: CallCheck = (call, body) => {
+  const [first] = call.args as [Expression];
+  if (first.kind === "map" && first.keys.length === 0) {
+    const map = wholeMap(first, body);
+    // A scalar map may hold a stack.
+    if (map.type.kind !== "stack") {
+      const state = body.pass.maps.get(first.name);
+      if (state?.keys?.length === 0) report(body, "type", first.span, `@${first.name} has no keys to count`);
+      return { ...call, args: [map], type: i64 };
+    }
+  }
+  const value = checkValue(first, body);
+  if (value.type.kind !== "unknown" && value.type.kind !== "stack") {
+    return { ...call, args: [value], type: report(body, "type", first.span, `len() wants a map or a stack, not a ${describe(value.type)}`) };
+  }
+  return { ...call, args: [value], type: i64 };
+};
+
+export const mapCalls: Readonly<Record<string, CallCheck>> = { delete: remove, has_key: hasKey, find, clear: whole, zero: whole, len: length };

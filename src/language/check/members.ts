@@ -1,0 +1,157 @@
+// `a.b`: structs in place and behind pointers, records, args, config.
+import { nearest } from "../nearest.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Expression, MemberAccess } from "../program.ts";
+import type { AddressSpace, StructType, Type } from "../types.ts";
+import { boolType } from "../types.ts";
+import { configNames, configValue } from "./config.ts";
+import { checkValue, placeType } from "./expressions.ts";
+import { literalType, settled } from "./integers.ts";
+import type { Body } from "./pass.ts";
+import { defaultSpace, didYouMean, needsKernel, report } from "./pass.ts";
+import { describe } from "./unify.ts";
+
+export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number }
+
+/** A member by name, looked for in anonymous structs and unions too. */
+export function findMember(struct: StructType, name: string): FoundMember | undefined {
+  for (const member of struct.members) {
+    if (member.name === name) return member;
+  }
+  for (const member of struct.members) {
+    if (member.name !== "" || member.type.kind !== "struct") continue;
+    const inner = findMember(member.type, name);
+    if (inner !== undefined) return { ...inner, offset: member.offset + inner.offset };
+  }
+  return undefined;
+}
+
+function memberNames(struct: StructType): string[] {
+  return struct.members.flatMap((m) => m.name === "" && m.type.kind === "struct" ? memberNames(m.type) : [m.name]);
+}
+
+export function checkMember(node: MemberAccess, body: Body): Expression {
+  if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
+  if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
+  const object = checkValue(node.object, body);
+  const { type } = object;
+  if (type.kind === "unknown") return { ...node, object, type };
+  if (type.kind === "record") {
+    const field = type.fields.find((f) => f.name === node.name);
+    if (field !== undefined) return { ...node, object, type: settled(field.type) };
+    return { ...node, object, type: missing(node, "the record", type.fields.map((f) => f.name), body) };
+  }
+  const container = type.kind === "pointer" ? type.target : type;
+  if (container.kind !== "struct") {
+    const help = type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
+    return { ...node, object, type: report(body, "type", node.span, `a ${describe(type)} has no members`, help) };
+  }
+  const member = findMember(container, node.name);
+  if (member === undefined) return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
+  const path = {
+    container, offset: member.offset,
+    ...(member.bitWidth === undefined ? {} : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth }),
+  };
+  if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
+  const space = type.kind === "pointer" ? type.space : spaceOf(object, body);
+  const typed = type.kind === "pointer" ? type.typed === true : isTyped(object);
+  return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
+}
+
+/** A pointer found in memory of a space: pointers in user memory are user pointers. */
+export function inSpace(type: Type, space: AddressSpace, typed: boolean): Type {
+  if (type.kind !== "pointer") return type;
+  const own = space === "user" ? "user" : type.space;
+  return typed && own === "kernel" && type.target.kind === "struct"
+    ? { kind: "pointer", target: type.target, space: own, typed: true }
+    : { kind: "pointer", target: type.target, space: own };
+}
+
+/** Where the bytes of a struct in place lie. */
+function spaceOf(place: Expression, body: Body): AddressSpace {
+  switch (place.kind) {
+    case "unary": return place.operand.type.kind === "pointer" ? place.operand.type.space : defaultSpace(body);
+    case "member":
+    case "index":
+    case "tuple-index": return place.object.type.kind === "pointer" ? place.object.type.space : spaceOf(place.object, body);
+    default: return defaultSpace(body);
+  }
+}
+
+/** Whether a struct in place was reached through pointers that the verifier knows. */
+function isTyped(place: Expression): boolean {
+  switch (place.kind) {
+    case "unary": return place.operator === "*" && place.operand.type.kind === "pointer" && place.operand.type.typed === true;
+    case "member": return place.object.type.kind === "pointer" ? place.object.type.typed === true : isTyped(place.object);
+    default: return false;
+  }
+}
+
+function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
+  return report(body, "name", node.nameSpan, `${owner} has no member \`${node.name}\``, didYouMean(nearest(node.name, names)));
+}
+
+function checkArgument(node: MemberAccess, object: Expression, body: Body): Expression {
+  needsKernel(body, "args", node.span);
+  const args = body.context === undefined || body.context === "host" ? undefined : body.context.args;
+  if (args === undefined) return { ...node, type: noArguments(body, object.span) };
+  const index = args.findIndex((a) => a.name === node.name);
+  const argument = args[index];
+  if (argument === undefined) {
+    const type = report(body, "name", node.nameSpan, `${body.sites[0]?.name ?? "the probe"} has no argument \`${node.name}\``,
+      didYouMean(nearest(node.name, args.map((a) => a.name))) ?? argumentList(args.map((a) => a.name)));
+    return { ...node, type };
+  }
+  return {
+    ...node, object: { ...object, type: argumentsType(args) },
+    path: { container: "args", offset: 0, argument: index }, type: placeType(argument.type),
+  };
+}
+
+function argumentList(names: readonly string[]): string | undefined {
+  return names.length === 0 || names.length > 12 ? undefined : `it has ${names.join(", ")}`;
+}
+
+export function argumentsType(args: readonly { readonly name: string; readonly type: Type }[]): Type {
+  return { kind: "record", fields: args.map((a) => ({ name: a.name, type: placeType(a.type) })) };
+}
+
+export function noArguments(body: Body, span: Span): Type {
+  const help = body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
+    ? "use arg0, arg1, … here" : undefined;
+  return report(body, "placement", span, `args is not available in ${where(body)}`, help);
+}
+
+/** For messages: "kprobe probes", "a function". */
+export function where(body: Body): string {
+  return body.context === undefined ? "a function" : `${body.provider} probes`;
+}
+
+function checkSetting(node: MemberAccess, body: Body): Expression {
+  const value = configValue(body.pass.config, node.name);
+  const { span } = node;
+  switch (typeof value) {
+    case "bigint": return { kind: "integer", value, span, type: literalType(value) };
+    case "boolean": return { kind: "boolean", value, span, type: boolType };
+    case "string": return { kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
+    default: return { ...node, type: missing(node, "config", configNames, body) };
+  }
+}
+
+/** Bytes from a struct's start to a member, through sub-members. */
+export function offsetOf(type: Type, path: readonly string[], span: Span, body: Body): number | undefined {
+  let offset = 0;
+  let at = type.kind === "pointer" ? type.target : type;
+  for (const name of path) {
+    if (at.kind !== "struct") { report(body, "type", span, `a ${describe(at)} has no members`); return undefined; }
+    const member = findMember(at, name);
+    if (member === undefined) {
+      report(body, "name", span, `${describe(at)} has no member \`${name}\``, didYouMean(nearest(name, memberNames(at))));
+      return undefined;
+    }
+    offset += member.offset;
+    at = member.type;
+  }
+  return offset;
+}
+

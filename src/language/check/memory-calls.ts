@@ -1,0 +1,381 @@
+// Calls that read memory or registers, make addresses and texts, or answer questions about the script.
+import { nearest } from "../nearest.ts";
+import { sizeOf } from "../layout.ts";
+import type { Call, Expression } from "../program.ts";
+import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
+import { boolType, u64, u8, unknownType } from "../types.ts";
+import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
+import type { CallCheck } from "./calls.ts";
+import { checkCast } from "./casts.ts";
+import { constantOf } from "./constants.ts";
+import { checkExpression, checkValue } from "./expressions.ts";
+import { isIntegral, literalType, narrowest } from "./integers.ts";
+import { findMember, where } from "./members.ts";
+import type { Body } from "./pass.ts";
+import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
+import { signalNames, signalNumber } from "./signals.ts";
+import { describe } from "./unify.ts";
+
+const checked = (call: Call, body: Body): Expression[] => call.args.map((arg) => checkValue(arg, body));
+const truth = (value: boolean, call: Call): Expression => ({ kind: "boolean", value, span: call.span, type: boolType });
+
+/** A literal string argument, or a diagnostic. */
+function literalText(call: Call, index: number, body: Body): string | undefined {
+  const arg = call.args[index]!;
+  if (arg.kind === "string") return arg.value;
+  const value = checkValue(arg, body);
+  if (value.kind === "string") return value.value;
+  if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a string literal here`);
+  return undefined;
+}
+
+/** Wants an address: a pointer, a number, or something in memory. */
+function wantsAddress(value: Expression, call: Call, body: Body): boolean {
+  if (value.type.kind === "pointer" || value.type.kind === "integer") needsKernel(body, "reading memory", call.span);
+  if (["pointer", "integer", "array", "string", "unknown"].includes(value.type.kind)) return true;
+  report(body, "type", value.span, `${call.name}() wants a pointer, not a ${describe(value.type)}`);
+  return false;
+}
+
+function wantsInteger(value: Expression, call: Call, body: Body): boolean {
+  if (isIntegral(value.type) || value.type.kind === "unknown" || value.type.kind === "boolean") return true;
+  report(body, "type", value.span, `${call.name}() wants an integer here, not a ${describe(value.type)}`);
+  return false;
+}
+
+/** Capacity that a constant length asks for, within the setting. */
+function capacityFor(length: Expression | undefined, call: Call, body: Body): number {
+  const most = body.pass.config.maxStringLength;
+  const constant = length === undefined ? undefined : constantOf(length);
+  if (constant === undefined) return most;
+  if (constant < 0n) report(body, "limit", length!.span, `${call.name}() wants a length of 0 or more`);
+  return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
+}
+
+const str: CallCheck = (call, body) => {
+  const [pointer, length] = checked(call, body) as [Expression, Expression | undefined];
+  // What a front-end put in place of a positional parameter is text already.
+  if (pointer.kind === "string" && length === undefined) return pointer;
+  if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
+  if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
+  const args = length === undefined ? [pointer] : [pointer, length];
+  const own = length === undefined && pointer.type.kind === "string" ? pointer.type.capacity
+    : length === undefined && pointer.type.kind === "array" ? sizeOf(pointer.type) + 1 : undefined;
+  return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body) } };
+};
+
+/** Text as it is; a pointer or an array through str(). */
+function asText(value: Expression, body: Body): Expression {
+  switch (value.type.kind) {
+    case "string":
+    case "unknown": return value;
+    case "pointer": case "array": {
+      if (value.type.kind === "pointer") needsKernel(body, "reading memory", value.span);
+      const size = value.type.kind === "array" ? sizeOf(value.type) + 1 : body.pass.config.maxStringLength;
+      return { kind: "call", name: "str", args: [value], span: value.span, type: { kind: "string", capacity: size } };
+    }
+    default: return { ...value, type: report(body, "type", value.span, `expected text, not a ${describe(value.type)}`) };
+  }
+}
+
+const texts: (count: number) => CallCheck = (count) => (call, body) => {
+  const args = checked(call, body).map((arg, i) => i < count ? asText(arg, body) : arg);
+  if (args.slice(0, count).some((arg) => arg.type.kind === "unknown")) return { ...call, args, type: call.name === "strcontains" ? boolType : unknownType };
+  return { ...call, args, type: textResult[call.name]! };
+};
+const textResult: Readonly<Record<string, Type>> = {
+  strlen: u64, strcontains: boolType, strstr: { kind: "integer", bits: 64, signed: true },
+};
+
+const compared: CallCheck = (call, body) => {
+  const all = checked(call, body);
+  const length = all[2]!;
+  const constant = constantOf(length);
+  if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() wants a constant length`);
+  if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() wants a length of 0 or more`);
+  const sides = call.name === "strncmp" ? all.slice(0, 2).map((arg) => asText(arg, body)) : all.slice(0, 2);
+  for (const side of sides) wantsAddress(side, call, body);
+  const literal = constant === undefined ? length : integerLiteral(constant, literalType(constant), length.span);
+  return { ...call, args: [...sides, literal], type: call.name === "strncmp" ? u64 : { kind: "integer", bits: 64, signed: true } };
+};
+
+const concat: CallCheck = (call, body) => {
+  const args = checked(call, body).map((arg) => asText(arg, body));
+  const sizes = args.map((arg) => arg.type.kind === "string" ? arg.type.capacity : undefined);
+  if (sizes.some((size) => size === undefined)) return { ...call, args, type: unknownType };
+  return { ...call, args, type: { kind: "string", capacity: sizes[0]! + sizes[1]! - 1 } };
+};
+
+const buf: CallCheck = (call, body) => {
+  const [data, length] = checked(call, body) as [Expression, Expression | undefined];
+  const args = length === undefined ? [data] : [data, length];
+  if (!wantsAddress(data, call, body) || (length !== undefined && !wantsInteger(length, call, body))) return { ...call, args, type: unknownType };
+  if (length !== undefined) return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
+  const size = data.type.kind === "array" ? sizeOf(data.type) : data.type.kind === "string" ? data.type.capacity - 1 : body.pass.config.maxStringLength;
+  return { ...call, args, type: { kind: "buffer", capacity: Math.min(size, body.pass.config.maxStringLength) } };
+};
+
+const path: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const pointer = args[0]!;
+  const { context } = body;
+  if (context !== undefined && context !== "host" && context.programType !== "tracing") {
+    return { ...call, args, type: report(body, "placement", call.span, `path() is not available in ${where(body)}`, "the kernel allows it in fentry, fexit and iterators") };
+  }
+  const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;
+  if (struct.kind !== "unknown" && (struct.kind !== "struct" || struct.name !== "path")) {
+    report(body, "type", pointer.span, `path() wants a struct path, not a ${describe(pointer.type)}`);
+  }
+  return { ...call, args, type: { kind: "string", capacity: capacityFor(args[1], call, body) } };
+};
+
+const capacity: CallCheck = (call, body) => {
+  const [value] = checked(call, body) as [Expression];
+  const { type } = value;
+  const size = type.kind === "string" ? type.capacity : type.kind === "array" ? type.length : type.kind === "unknown" ? undefined : body.pass.config.maxStringLength;
+  return size === undefined ? { ...call, type: unknownType } : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
+};
+
+const swap: CallCheck = (call, body) => {
+  const [value] = checked(call, body) as [Expression];
+  if (!wantsInteger(value, call, body) || !isIntegral(value.type)) return { ...call, args: [value], type: unknownType };
+  const { bits } = value.kind === "integer" ? narrowest(value.value) : value.type;
+  const type: IntegerType = { kind: "integer", bits, signed: false };
+  return { ...call, args: [value], type };
+};
+
+const space: CallCheck = (call, body) => {
+  const [pointer] = checked(call, body) as [Expression];
+  const target = call.name === "kptr" ? "kernel" : "user";
+  if (pointer.type.kind === "pointer") {
+    return { ...call, args: [pointer], type: { kind: "pointer", target: pointer.type.target, space: target } };
+  }
+  if (!wantsInteger(pointer, call, body) || pointer.type.kind === "unknown") return { ...call, args: [pointer], type: unknownType };
+  return { ...call, args: [pointer], type: { kind: "pointer", target: u64, space: target } };
+};
+
+// ── symbols, registers ───────────────────────────────────────────────────────────────────────────────────────────────
+
+const kernelAddress: CallCheck = (call, body) => {
+  const name = literalText(call, 0, body);
+  const find = body.pass.options.facts?.kernelAddress;
+  if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
+  const address = find(name);
+  if (address === undefined) return { ...call, type: report(body, "name", call.span, `there is no kernel symbol \`${name}\``) };
+  return integerLiteral(address, u64, call.span);
+};
+
+const userAddress: CallCheck = (call, body) => {
+  literalText(call, 0, body);
+  const { context, provider } = body;
+  if (context === undefined || context === "host" || !["uprobe", "uretprobe", "usdt"].includes(provider)) {
+    report(body, "placement", call.span, `uaddr() is not available in ${where(body)}`, "it looks into the program that a uprobe or usdt probe is in");
+  }
+  return { ...call, args: checked(call, body), type: { kind: "pointer", target: u64, space: "user" } };
+};
+
+const perCpuAddress: CallCheck = (call, body) => {
+  literalText(call, 0, body);
+  const args = checked(call, body);
+  if (args[1] !== undefined) wantsInteger(args[1], call, body);
+  return { ...call, args, type: { kind: "pointer", target: u64, space: "kernel" } };
+};
+
+const register: CallCheck = (call, body) => {
+  const name = literalText(call, 0, body);
+  const { context } = body;
+  const registers = context === undefined || context === "host" ? undefined : context.registers;
+  if (registers === undefined) return { ...call, type: report(body, "placement", call.span, `reg() is not available in ${where(body)}`) };
+  if (name !== undefined && !registers.has(name)) {
+    return { ...call, type: report(body, "name", call.args[0]!.span, `there is no register \`${name}\``, didYouMean(nearest(name, registers.keys()))) };
+  }
+  return { ...call, args: checked(call, body), type: u64 };
+};
+
+const stack: CallCheck = (call, body) => {
+  if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, `${call.name} is not available in ${where(body)}`) };
+  let mode: StackMode | undefined;
+  let limit: number | undefined;
+  for (const arg of call.args) {
+    if (arg.kind === "identifier") {
+      const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
+      if (!modes.includes(arg.name)) {
+        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${modes.join(", ")}`) };
+      }
+      mode = arg.name as StackMode;
+      continue;
+    }
+    const value = checkValue(arg, body);
+    const constant = constantOf(value);
+    if (constant === undefined) {
+      if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a constant limit`);
+    } else if (constant < 1n || constant > 127n) {
+      report(body, "limit", arg.span, `${call.name}() takes 1 to 127 frames`);
+    } else {
+      limit = Number(constant);
+    }
+  }
+  return { ...call, args: [], type: stackType(call.name, body, mode, limit) };
+};
+
+/** pid(init), nsecs(monotonic): one bare word. */
+const worded: (words: readonly string[], type: Type) => CallCheck = (words, type) => (call, body) => {
+  const [word] = call.args as [Expression];
+  if (word.kind !== "identifier" || !words.includes(word.name)) {
+    return { ...call, type: report(body, "arguments", word.span, `${call.name}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`) };
+  }
+  return { ...call, args: [{ ...word, type: { kind: "void" } }], type };
+};
+
+const task: (path: readonly string[]) => CallCheck = (names) => (call, body) => ofTask(names, call.args[0], call.span, body);
+
+// ── numbers with a name ──────────────────────────────────────────────────────────────────────────────────────────────
+
+const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
+  const args = checked(call, body);
+  const value = args[0]!;
+  const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
+  if (!ok) report(body, "type", value.span, `${call.name}() wants a number, not a ${describe(value.type)}`);
+  return { ...call, args, type: { kind: "named", of } };
+};
+
+const ntop: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const address = args.at(-1)!;
+  if (args.length === 2) wantsInteger(args[0]!, call, body);
+  const { type } = address;
+  const bytes = type.kind === "array" && sizeOf(type.element) === 1 ? type.length : type.kind === "string" ? type.capacity - 1 : undefined;
+  const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
+  if (!ok) report(body, "type", address.span, `ntop() wants an integer or an array of 4 or 16 bytes, not a ${describe(type)}`);
+  return { ...call, args, type: { kind: "named", of: "inet" } };
+};
+
+const macaddr: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const { type, span } = args[0]!;
+  const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
+  if (bytes !== 6 || !wantsAddress(args[0]!, call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not a ${describe(type)}`);
+  return { ...call, args, type: { kind: "named", of: "macaddr" } };
+};
+
+const pton: CallCheck = (call, body) => {
+  const text = literalText(call, 0, body);
+  if (text === undefined) return { ...call, type: unknownType };
+  const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
+  if (four !== null && four.slice(1).every((part) => Number(part) <= 255)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 4 } };
+  if (URL.canParse(`http://[${text}]/`)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 16 } };
+  return { ...call, type: report(body, "arguments", call.args[0]!.span, `\`${text}\` is not an IPv4 or IPv6 address`) };
+};
+
+const cgroupId: CallCheck = (call, body) => {
+  const name = literalText(call, 0, body);
+  const find = body.pass.options.facts?.cgroupId;
+  if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
+  const id = find(name);
+  if (id === undefined) return { ...call, type: report(body, "name", call.span, `there is no cgroup \`${name}\``) };
+  return integerLiteral(id, u64, call.span);
+};
+
+const strftime: CallCheck = (call, body) => {
+  literalText(call, 0, body);
+  const args = checked(call, body);
+  wantsInteger(args[1]!, call, body);
+  const constant = constantOf(args[1]!);
+  if (constant !== undefined && constant < 0n) report(body, "limit", args[1]!.span, "strftime() wants a time of 0 or later");
+  return { ...call, args, type: { kind: "named", of: "timestamp" } };
+};
+
+// ── acting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const signal: CallCheck = (call, body) => {
+  const [value] = checked(call, body) as [Expression];
+  if (value.kind === "string") {
+    const number = signalNumber(value.value);
+    if (number === undefined) {
+      return { ...call, type: report(body, "name", value.span, `unknown signal \`${value.value}\``, didYouMean(nearest(value.value, signalNames()))) };
+    }
+    return { ...call, args: [integerLiteral(BigInt(number), literalType(BigInt(number)), value.span)], type: { kind: "void" } };
+  }
+  wantsInteger(value, call, body);
+  const constant = constantOf(value);
+  if (constant !== undefined && (constant < 1n || constant > 64n)) report(body, "limit", value.span, "signals go from 1 to 64");
+  return { ...call, args: [value], type: { kind: "void" } };
+};
+
+const override: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  wantsInteger(args[0]!, call, body);
+  if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
+    report(body, "placement", call.span, `override() is not available in ${where(body)}`, "the kernel allows it in kprobes");
+  }
+  return { ...call, args, type: { kind: "void" } };
+};
+
+const writeUser: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const length = args[2]!;
+  if (constantOf(length) === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, "write_user() wants a constant length");
+  return { ...call, args, type: boolType };
+};
+
+const socketCookie: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const { type, span } = args[0]!;
+  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() wants a struct sock *, not a ${describe(type)}`);
+  return { ...call, args, type: u64 };
+};
+
+// ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const question: (answer: (value: Expression) => boolean) => CallCheck = (answer) => (call, body) => {
+  const value = checkExpression(call.args[0]!, body);
+  return value.type.kind === "unknown" ? { ...call, type: boolType } : truth(answer(value), call);
+};
+
+/** Error pointers are the last 4095 addresses. */
+const isError: CallCheck = (call, body) => {
+  const address = checkCast({ kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span: call.span }, operand: call.args[0]!, span: call.span, type: unknownType }, body);
+  return { kind: "binary", operator: ">=", left: address, right: integerLiteral(0xffff_ffff_ffff_f001n, u64, call.span), span: call.span, type: boolType };
+};
+
+const containerOf: CallCheck = (call, body) => {
+  const [, type, member] = call.args as [Expression, Expression, Expression];
+  const pointer = checkValue(call.args[0]!, body);
+  if (type.kind !== "identifier" || member.kind !== "identifier") {
+    return { ...call, type: report(body, "arguments", call.span, "container_of() wants a pointer, a struct and a member's name") };
+  }
+  const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
+  const to = { name: type.name.replace(/^struct /, ""), tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
+  const resolved = body.pass.names.resolve(to, where);
+  if (!("type" in resolved)) return { ...call, type: report(body, "name", type.span, resolved.problem, resolved.help) };
+  const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
+  const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;
+  if (found === undefined) return { ...call, type: report(body, "name", member.span, `${describe(struct)} has no member \`${member.name}\``) };
+  const { span } = call;
+  const number: Expression = { kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span }, operand: pointer, span, type: u64 };
+  const base: Expression = { kind: "binary", operator: "-", left: number, right: integerLiteral(BigInt(found.offset), u64, span), span, type: u64 };
+  return { kind: "cast", to, operand: base, span, type: resolved.type };
+};
+
+export const memoryCalls: Readonly<Record<string, CallCheck>> = {
+  str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
+  bswap: swap, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, percpu_kaddr: perCpuAddress, reg: register,
+  kstack: stack, ustack: stack,
+  pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
+  nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
+  pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),
+  ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"),
+  syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
+  signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie,
+  is_array: question((v) => v.type.kind === "array"), is_integer: question((v) => v.type.kind === "integer"),
+  is_literal: question((v) => v.kind === "integer" || v.kind === "string" || v.kind === "boolean"), is_ptr: question((v) => v.type.kind === "pointer"),
+  is_str: question((v) => v.type.kind === "string"), is_unsigned_integer: question((v) => v.type.kind === "integer" && !v.type.signed),
+  is_err: isError, container_of: containerOf,
+  default_str_length: (call, body) => integerLiteral(BigInt(body.pass.config.maxStringLength), u64, call.span),
+  kfunc_exist: (call, body) => {
+    const name = literalText(call, 0, body);
+    return truth(name !== undefined && (body.pass.options.facts?.kernelFunctionExists?.(name) ?? false), call);
+  },
+  // Handlers call no kernel functions, so none is allowed.
+  kfunc_allowed: (call, body) => { literalText(call, 0, body); return truth(false, call); },
+};

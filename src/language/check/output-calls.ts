@@ -1,0 +1,108 @@
+// Calls that print or end: printf and its kin, print, time, exit, join.
+import type { Expression } from "../program.ts";
+import { unknownType, voidType } from "../types.ts";
+import { constantOf } from "./constants.ts";
+import type { CallCheck } from "./calls.ts";
+import { checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { isIntegral, literalType, settled } from "./integers.ts";
+import { checkFormat } from "./printf-arguments.ts";
+import type { Body } from "./pass.ts";
+import { integerLiteral, mapState, report } from "./pass.ts";
+import { describe } from "./unify.ts";
+
+const formatted: CallCheck = (call, body) => {
+  const args = call.args.map((arg) => checkValue(arg, body));
+  checkFormat(args[0]!, args.slice(1), call.span, body);
+  return { ...call, args, type: voidType };
+};
+
+const print: CallCheck = (call, body) => {
+  const [first, ...rest] = call.args as [Expression, ...Expression[]];
+  const numbers = rest.map((arg) => literalArgument(arg, `print()'s top and divisor`, body));
+  if (first.kind !== "map") {
+    if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
+    return { ...call, args: [checkValue(first, body)], type: voidType };
+  }
+  if (first.keys.length > 0) {
+    if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
+    const { access, map } = checkMapEntry(first, body);
+    if (map.value.kind === "unknown") report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+    return { ...call, args: [{ ...access, type: settled(map.value) }], type: voidType };
+  }
+  return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
+};
+
+/** A map as a whole: no keys joined, no value read. */
+export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
+  const map = mapState(body, node.name, node.span);
+  if (map.value.kind === "unknown") report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  return { ...node, keys: [], map: map.index, type: settled(map.value) };
+}
+
+function literalArgument(node: Expression, what: string, body: Body): Expression {
+  const checked = checkValue(node, body);
+  const constant = constantOf(checked);
+  if (constant === undefined) {
+    if (checked.type.kind !== "unknown") report(body, "arguments", node.span, `${what} must be constants`);
+    return checked;
+  }
+  if (constant < 0n) report(body, "limit", node.span, `${what} cannot be negative`);
+  return integerLiteral(constant, literalType(constant), node.span);
+}
+
+const time: CallCheck = (call, body) => {
+  const format: Expression = call.args.length === 0
+    ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
+    : checkValue(call.args[0]!, body);
+  if (format.kind !== "string" && format.type.kind !== "unknown") report(body, "arguments", format.span, "time() wants a format as a string literal");
+  return { ...call, args: [format], type: voidType };
+};
+
+const exit: CallCheck = (call, body) => {
+  const args = call.args.map((arg) => checkValue(arg, body));
+  for (const arg of args) {
+    if (arg.type.kind !== "unknown" && !isIntegral(arg.type)) report(body, "type", arg.span, `an exit code is an integer, not a ${describe(arg.type)}`);
+  }
+  return { ...call, args, type: voidType };
+};
+
+const join: CallCheck = (call, body) => {
+  const args = call.args.map((arg) => checkValue(arg, body));
+  const [strings, separator] = args as [Expression, Expression | undefined];
+  const { kind } = strings.type;
+  if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
+    report(body, "type", strings.span, `join() wants an array of strings, not a ${describe(strings.type)}`);
+  }
+  if (separator !== undefined && separator.kind !== "string") report(body, "arguments", separator.span, "join() wants its separator as a string literal");
+  return { ...call, args, type: voidType };
+};
+
+const staticAssert: CallCheck = (call, body) => {
+  const [condition, message] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
+  const holds = constantOf(condition);
+  if (holds === undefined && condition.type.kind !== "unknown") report(body, "arguments", condition.span, "static_assert() needs a constant condition");
+  if (holds === 0n) report(body, "type", call.span, message.kind === "string" ? message.value : "static assertion failed");
+  return { ...call, type: voidType };
+};
+
+const fail: CallCheck = (call, body) => {
+  const [format, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
+  checkFormat(format, args, call.span, body);
+  let next = 0;
+  const shown = (arg: Expression | undefined): string => arg?.kind === "string" ? arg.value : String(arg === undefined ? "?" : constantOf(arg) ?? "?");
+  const message = format.kind === "string" ? format.value.replace(/%[-+ #0-9.]*l*([a-zA-Z])|%%/g, (m) => m === "%%" ? "%" : shown(args[next++])) : "fail()";
+  report(body, "type", call.span, message);
+  return { ...call, type: voidType };
+};
+
+const assertText: CallCheck = (call, body) => {
+  const value = checkValue(call.args[0]!, body);
+  const ok = ["unknown", "string", "array", "pointer"].includes(value.type.kind);
+  if (!ok) report(body, "type", value.span, `expected text, not a ${describe(value.type)}`);
+  return { ...call, args: [value], type: ok ? voidType : unknownType };
+};
+
+export const outputCalls: Readonly<Record<string, CallCheck>> = {
+  printf: formatted, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
+  print, time, exit, join, static_assert: staticAssert, fail, assert_str: assertText,
+};

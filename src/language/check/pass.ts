@@ -1,0 +1,233 @@
+// What one pass over the script knows. Types of maps and variables only ever widen; passes repeat until none does.
+import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
+import type { Context } from "../context.ts";
+import type { Expression, FunctionDeclaration, Program, Variable } from "../program.ts";
+import type { AddressSpace, Type } from "../types.ts";
+import { unknownType, voidType } from "../types.ts";
+import type { Capabilities, Config, SiteRef } from "./checked.ts";
+import type { TypeNames } from "./type-names.ts";
+import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
+import { literalBits, settled } from "./integers.ts";
+
+export interface CheckOptions {
+  readonly capabilities: Capabilities;
+  /** `--unsafe` */
+  readonly unsafe: boolean;
+  readonly env: Record<string, string | undefined>;
+  /** `-p` */
+  readonly pid?: number;
+  /** `-c` */
+  readonly command?: string;
+  /** Options given to the script after `--`, for getopt(): true for a bare `--name`. */
+  readonly parameters?: ReadonlyMap<string, string | true>;
+  /** Facts of this machine that become constants. Absent: such calls stay calls. */
+  readonly facts?: {
+    kernelAddress?(symbol: string): bigint | undefined;
+    cgroupId?(path: string): bigint | undefined;
+    kernelFunctionExists?(name: string): boolean;
+  };
+}
+
+/** A map, over all passes. */
+export interface MapState {
+  readonly name: string;
+  readonly index: number;
+  /** Flat; undefined until a use with keys (or an assignment without) told. */
+  keys: readonly Type[] | undefined;
+  value: Type;
+  readonly storage?: string;
+  readonly entries?: number;
+  readonly firstUse: Span;
+}
+
+/** A variable of one handler, over all passes. */
+export interface VariableState {
+  type: Type;
+  declared?: Type;
+  assigned: boolean;
+}
+
+export interface FunctionState {
+  readonly declaration: FunctionDeclaration;
+  readonly parameters: readonly Type[];
+  /** Declared, or found from its return statements. */
+  result: Type;
+  readonly declaredResult: boolean;
+  /** Names of the functions it calls: to find recursion. */
+  readonly calls: Set<string>;
+  /** What in it needs the kernel; its callers then do. */
+  kernelNeeds: readonly KernelNeed[];
+}
+
+export interface KernelNeed { readonly what: string; readonly span: Span }
+
+/** The state that all bodies share. */
+export interface Pass {
+  readonly program: Program;
+  readonly names: TypeNames;
+  readonly config: Config;
+  readonly options: CheckOptions;
+  readonly maps: Map<string, MapState>;
+  readonly functions: Map<string, FunctionState>;
+  /** Some type widened: another pass is needed. */
+  changed: boolean;
+  /** The last pass: types stand, and what is still unknown is a mistake. */
+  final: boolean;
+  diagnostics: Diagnostic[];
+}
+
+/** One handler or function while it is checked. */
+export interface Body {
+  readonly pass: Pass;
+  /** Undefined in a function, which may be called anywhere. */
+  readonly context: Context | "host" | undefined;
+  readonly provider: string;
+  readonly sites: readonly SiteRef[];
+  /** Persistent states of the variables, by the node that declares them. */
+  readonly states: Map<Variable, VariableState>;
+  readonly slots: { readonly name: string; readonly state: VariableState; readonly callbacks: number }[];
+  readonly scopes: Map<string, number>[];
+  /** Loops around, and how many of them run as map callbacks. */
+  loops: number;
+  callbacks: number;
+  readonly function?: FunctionState;
+  readonly kernelNeeds: KernelNeed[];
+}
+
+export function report(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): Type {
+  add(body.pass, { severity: "error", code, span, message, ...(help === undefined ? {} : { help }) });
+  return unknownType;
+}
+
+export function warn(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): void {
+  add(body.pass, { severity: "warning", code, span, message, ...(help === undefined ? {} : { help }) });
+}
+
+function add(pass: Pass, diagnostic: Diagnostic): void {
+  if (!pass.final) return;
+  // The same body is checked once a variant: one mistake, one message.
+  const same = pass.diagnostics.some((d) => d.code === diagnostic.code && d.span.start === diagnostic.span.start
+    && d.span.end === diagnostic.span.end && d.message === diagnostic.message);
+  if (!same) pass.diagnostics.push(diagnostic);
+}
+
+export function didYouMean(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `did you mean ${names.map((name) => `\`${name}\``).join(" or ")}?`;
+}
+
+/** Where bare pointers of this body point. */
+export function defaultSpace(body: Body): AddressSpace {
+  return body.context === undefined || body.context === "host" ? "kernel" : body.context.defaultSpace;
+}
+
+export function needsKernel(body: Body, what: string, span: Span): void {
+  body.kernelNeeds.push({ what, span });
+}
+
+// ── variables ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function findVariable(body: Body, name: string): number | undefined {
+  for (let i = body.scopes.length - 1; i >= 0; i--) {
+    const slot = body.scopes[i]!.get(name);
+    if (slot !== undefined) return slot;
+  }
+  return undefined;
+}
+
+/** A new variable in the innermost scope; `node` tells it apart from its namesakes over the passes. */
+export function declareVariable(body: Body, node: Variable, declared?: Type): number {
+  let state = body.states.get(node);
+  if (state === undefined) body.states.set(node, state = { type: declared ?? unknownType, assigned: false });
+  if (declared !== undefined) state.declared = state.type = declared;
+  const slot = body.slots.push({ name: node.name, state, callbacks: body.callbacks }) - 1;
+  body.scopes.at(-1)!.set(node.name, slot);
+  return slot;
+}
+
+/** The type a read of a variable has. */
+export function variableType(body: Body, slot: number): Type {
+  const { state, callbacks } = body.slots[slot]!;
+  const type = settled(state.type);
+  // A map callback reads its caller's variables from memory, where the verifier forgets what a pointer points to.
+  if (type.kind === "pointer" && type.typed === true && callbacks !== body.callbacks) return { kind: "pointer", target: type.target, space: type.space };
+  return type;
+}
+
+/** Takes a value's type into a variable's. False when they do not go together. */
+export function assignVariable(body: Body, slot: number, type: Type): boolean {
+  const { state } = body.slots[slot]!;
+  if (!state.assigned) { state.assigned = true; body.pass.changed = true; }
+  if (type.kind === "unknown" || type.kind === "void") return true;
+  if (state.declared !== undefined) return fitsInto(type, state.declared);
+  const unified = unify(state.type, type);
+  if (unified === undefined) return false;
+  if (!sameType(unified, state.type) || literalBits(unified) !== literalBits(state.type)) {
+    state.type = unified;
+    body.pass.changed = true;
+  }
+  return true;
+}
+
+/** May a value of this type go where `target` is declared, by an implicit conversion? */
+export function fitsInto(type: Type, target: Type): boolean {
+  if (target.kind === "integer") return type.kind === "integer" || type.kind === "enum" || type.kind === "boolean";
+  if (target.kind === "boolean") return type.kind === "boolean" || type.kind === "integer";
+  return unify(target, type) !== undefined;
+}
+
+// ── maps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function mapState(body: { readonly pass: Pass }, name: string, span: Span): MapState {
+  const { maps } = body.pass;
+  let state = maps.get(name);
+  if (state === undefined) {
+    state = { name, index: maps.size, keys: undefined, value: unknownType, firstUse: span };
+    maps.set(name, state);
+  }
+  return state;
+}
+
+/** Takes a use's key types into a map's. Complains when they do not go together. */
+export function mergeKeys(body: Body, map: MapState, types: readonly Type[], span: Span): void {
+  if (types.some((t) => !isKnown(t))) return;
+  const flat = types.length === 1 && types[0]!.kind === "tuple" && types[0]!.elements.length > 1 ? types[0]!.elements : types;
+  const widened = flat.map(widen);
+  if (map.keys === undefined) {
+    map.keys = widened;
+    body.pass.changed = true;
+    return;
+  }
+  const known = map.keys;
+  const shape = (keys: readonly Type[]): string => keys.length === 0 ? "no key" : `key ${describe(keys.length === 1 ? keys[0]! : { kind: "tuple", elements: keys })}`;
+  const unified = known.length === widened.length ? known.map((key, i) => unify(key, widened[i]!)) : [undefined];
+  if (!unified.every((t) => t !== undefined)) {
+    report(body, "type", span, `@${map.name} is used with ${shape(widened.map(settled))} here, and with ${shape(known.map(settled))} elsewhere`);
+    return;
+  }
+  if (unified.some((t, i) => !sameType(t, known[i]!) || literalBits(t) !== literalBits(known[i]!))) {
+    map.keys = unified;
+    body.pass.changed = true;
+  }
+}
+
+/** Takes an assigned value's type into a map's. False when they do not go together. */
+export function mergeValue(body: Body, map: MapState, type: Type): boolean {
+  if (!isKnown(type) || type.kind === "void") return true;
+  const unified = unify(map.value, type.kind === "aggregate" ? type : widen(type));
+  if (unified === undefined) return false;
+  if (!sameType(unified, map.value) || literalBits(unified) !== literalBits(map.value)) {
+    map.value = unified;
+    body.pass.changed = true;
+  }
+  return true;
+}
+
+// ── nodes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function integerLiteral(value: bigint, type: Type, span: Span): Expression {
+  return { kind: "integer", value, span, type };
+}
+
+export function statementCall(name: string, args: readonly Expression[], span: Span): Expression {
+  return { kind: "call", name, args, span, type: voidType };
+}

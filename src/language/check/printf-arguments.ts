@@ -1,0 +1,66 @@
+// printf formats against their arguments.
+import type { Expression } from "../program.ts";
+import type { Type } from "../types.ts";
+import { parsePrintf, PrintfError } from "../printf.ts";
+import type { PrintfConversion } from "../printf.ts";
+import type { Body } from "./pass.ts";
+import { report } from "./pass.ts";
+import { describe } from "./unify.ts";
+
+/** Checks a format and its arguments (already typed): as many as it wants, and of types that its conversions print. */
+export function checkFormat(format: Expression, args: readonly Expression[], span: Expression["span"], body: Body): void {
+  if (format.kind !== "string") {
+    if (format.type.kind !== "unknown") report(body, "arguments", format.span, "a format must be a string literal");
+    return;
+  }
+  let pieces;
+  try {
+    ({ pieces } = parsePrintf(format.value));
+  } catch (error) {
+    if (!(error instanceof PrintfError)) throw error;
+    report(body, "arguments", format.span, `bad format: ${error.message}`);
+    return;
+  }
+  const conversions = pieces.filter((piece): piece is PrintfConversion => typeof piece !== "string");
+  const wanted = conversions.reduce((sum, c) => sum + (c.precision === -2 ? 2 : 1), 0);
+  if (wanted !== args.length) {
+    report(body, "arguments", span, `the format wants ${count(wanted)}, but there ${args.length === 1 ? "is" : "are"} ${args.length}`);
+    return;
+  }
+  let next = 0;
+  for (const conversion of conversions) {
+    if (conversion.precision === -2) {
+      const precision = args[next++]!;
+      if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
+        report(body, "type", precision.span, `a precision of \`*\` wants an integer, not a ${describe(precision.type)}`);
+      }
+    }
+    const argument = args[next++]!;
+    if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
+    report(body, "type", argument.span, `\`%${conversion.letter}\` cannot print a ${describe(argument.type)}`, suggestion(argument.type));
+  }
+}
+
+function count(wanted: number): string {
+  return wanted === 1 ? "1 argument" : `${wanted} arguments`;
+}
+
+function prints(letter: string, type: Type): boolean {
+  switch (letter) {
+    case "d": case "i": case "u": case "x": case "X": case "o": case "p": case "b": case "B":
+      return type.kind === "integer" || type.kind === "enum" || type.kind === "boolean" || type.kind === "pointer";
+    case "c": case "gr": return type.kind === "integer" || type.kind === "enum";
+    case "r": case "rx": case "rh": return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
+    case "s": return type.kind !== "integer" && type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
+    default: return false;
+  }
+}
+
+function suggestion(type: Type): string {
+  switch (type.kind) {
+    case "pointer": return "use %p for the address, or str() and %s for the text behind it";
+    case "integer": return "use %d or %x; of an address, str() and %s for the text behind it";
+    case "buffer": return "use %r";
+    default: return "use %s";
+  }
+}

@@ -1,0 +1,320 @@
+// Statements, copied and typed.
+import type { Block, BlockExpression, Expression, MapAccess, Statement, Variable } from "../program.ts";
+import type { AggregateType, Type } from "../types.ts";
+import { unknownType } from "../types.ts";
+import { linearBucketCount } from "../histogram.ts";
+import { constantOf } from "./constants.ts";
+import { aggregateValue, binaryType, checkCondition, checkExpression, checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { fits, isIntegral, literalType, settled } from "./integers.ts";
+import type { Body, MapState } from "./pass.ts";
+import {
+  assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, statementCall, variableType, warn,
+} from "./pass.ts";
+import { describe, isKnown, sameAggregate, unify, widen } from "./unify.ts";
+
+export function checkBlock(block: Block, body: Body): Block {
+  body.scopes.push(new Map());
+  const statements = block.statements.map((statement) => checkStatement(statement, body));
+  body.scopes.pop();
+  return { ...block, statements };
+}
+
+export function checkBlockExpression(node: BlockExpression, body: Body): Expression {
+  body.scopes.push(new Map());
+  const statements = node.statements.map((statement) => checkStatement(statement, body));
+  const value = checkExpression(node.value, body);
+  body.scopes.pop();
+  return { ...node, statements, value, type: value.type };
+}
+
+function checkStatement(node: Statement, body: Body): Statement {
+  switch (node.kind) {
+    case "block": return checkBlock(node, body);
+    case "expression": return checkExpressionStatement(node, body);
+    case "assign": return node.target.kind === "map" ? assignMap(node, node.target, body) : assignToVariable(node, node.target, body);
+    case "declare": return checkDeclare(node, body);
+    case "aggregate": return checkAggregate(node, body);
+    case "if": {
+      const condition = checkCondition(node.condition, body);
+      const decided = constantOf(condition);
+      if (decided !== undefined) {
+        const taken = decided === 0n ? node.otherwise : node.then;
+        return taken === undefined ? nothing(node) : checkBlock(taken, body);
+      }
+      return {
+        ...node, condition, then: checkBlock(node.then, body),
+        ...(node.otherwise === undefined ? {} : { otherwise: checkBlock(node.otherwise, body) }),
+      };
+    }
+    case "while": return { ...node, condition: checkCondition(node.condition, body), body: checkLoop(node.body, body) };
+    case "unroll": {
+      const count = checkValue(node.count, body);
+      const times = constantOf(count);
+      if (times === undefined && count.type.kind !== "unknown") report(body, "arguments", node.count.span, "unroll() needs a constant");
+      if (times !== undefined && (times < 1n || times > 100n)) report(body, "limit", node.count.span, "unroll() repeats between 1 and 100 times");
+      return { ...node, count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span), body: checkBlock(node.body, body) };
+    }
+    case "for-range": return checkRange(node, body);
+    case "for-map": return checkForMap(node, body);
+    case "break":
+    case "continue":
+      if (body.loops === 0) report(body, "placement", node.span, `${node.kind} outside of a loop`);
+      return node;
+    case "return": return checkReturn(node, body);
+  }
+}
+
+function nothing(at: Statement): Block {
+  return { kind: "block", statements: [], span: at.span };
+}
+
+/** A loop's body; `variable` lives in a scope around it. */
+function checkLoop(block: Block, body: Body): Block {
+  body.loops++;
+  const checked = checkBlock(block, body);
+  body.loops--;
+  return checked;
+}
+
+function checkExpressionStatement(node: Extract<Statement, { kind: "expression" }>, body: Body): Statement {
+  const { expression } = node;
+  if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2) return expandAssert(expression, node, body);
+  const checked = checkExpression(expression, body);
+  if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str")) return nothing(node);
+  const effect = ["call", "increment", "conditional", "block-expression"].includes(checked.kind) || expression.kind === "call";
+  if (!effect && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "this value is not used");
+  return { ...node, expression: checked };
+}
+
+/** assert(c, m) → if (!c) { errorf(m); exit(1); } */
+function expandAssert(call: Extract<Expression, { kind: "call" }>, node: Statement, body: Body): Statement {
+  const [condition, message] = call.args as readonly [Expression, Expression];
+  const { span } = node;
+  const text: Expression = message.kind === "string" ? { ...message, value: message.value.replaceAll("%", "%%") } : message;
+  return checkStatement({
+    kind: "if", span, condition: { kind: "unary", operator: "!", operand: condition, span, type: unknownType },
+    then: {
+      kind: "block", span, statements: [
+        { kind: "expression", expression: statementCall("errorf", [text], span), span },
+        { kind: "expression", expression: statementCall("exit", [integerLiteral(1n, unknownType, span)], span), span },
+      ],
+    },
+  }, body);
+}
+
+// ── assignment ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Assign = Extract<Statement, { kind: "assign" }>;
+
+function assignToVariable(node: Assign, variable: Variable, body: Body): Statement {
+  const value = checkValue(node.value, body);
+  let slot = findVariable(body, variable.name);
+  if (slot === undefined) {
+    if (node.operator !== null) {
+      report(body, "name", variable.span, `undefined variable $${variable.name}`);
+      return { ...node, value };
+    }
+    slot = declareVariable(body, variable);
+  }
+  const before = variableType(body, slot);
+  const type = node.operator === null ? value.type
+    : binaryType(node.operator, { ...variable, slot, type: before }, value, node.span, body);
+  intoVariable(body, slot, type, value, variable, node.span);
+  return { ...node, target: { ...variable, slot, type: variableType(body, slot) }, value };
+}
+
+function intoVariable(body: Body, slot: number, type: Type, value: Expression, variable: Variable, span: Statement["span"]): void {
+  const { declared } = body.slots[slot]!.state;
+  if (!assignVariable(body, slot, type)) {
+    report(body, "type", span, `$${variable.name} is a ${describe(declared ?? variableType(body, slot))} and cannot hold a ${describe(settled(type))}`);
+    return;
+  }
+  const constant = declared?.kind === "integer" && value.kind === "integer" ? value.value : undefined;
+  if (constant !== undefined && declared?.kind === "integer" && !fits(constant, declared)) {
+    report(body, "type", span, `${constant} does not fit ${describe(declared)}`, `cast it: (${describe(declared)})${constant}`);
+  }
+}
+
+function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
+  const value = checkValue(node.value, body);
+  const { access, map } = checkMapEntry(target, body);
+  const finished = (): Statement => ({ ...node, target: { ...access, type: settled(map.value) }, value });
+  if (map.value.kind === "aggregate") {
+    report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be assigned a plain value`);
+    return finished();
+  }
+  let { type } = value;
+  if (node.operator !== null) {
+    // A missing entry reads as 0, so `@x += n` may be the first use.
+    const before = map.value.kind === "unknown" ? literalType(0n) : map.value;
+    type = binaryType(node.operator, { ...access, type: before }, value, node.span, body);
+  }
+  if (!mergeValue(body, map, type)) {
+    report(body, "type", node.span, `@${map.name} holds ${describe(settled(map.value))} and cannot be assigned ${describe(settled(type))}`);
+  }
+  return finished();
+}
+
+function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body): Statement {
+  const { variable } = node;
+  const value = node.value === undefined ? undefined : checkValue(node.value, body);
+  let declared: Type | undefined;
+  if (node.declared !== undefined) {
+    const resolved = body.pass.names.resolve(node.declared, defaultSpace(body));
+    if ("type" in resolved) declared = resolved.type;
+    else report(body, "name", node.declared.span, resolved.problem, resolved.help);
+  }
+  if (findVariable(body, variable.name) !== undefined) {
+    report(body, "name", variable.span, `$${variable.name} is already declared`, "variables cannot be shadowed: choose another name");
+  }
+  const slot = declareVariable(body, variable, declared);
+  if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
+  return { ...node, variable: { ...variable, slot, type: variableType(body, slot) }, ...(value === undefined ? {} : { value }) };
+}
+
+// ── aggregations ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: Body): Statement {
+  const { aggregate } = node;
+  const { access, map } = checkMapEntry(node.target, body);
+  const value = node.value === undefined ? undefined : checkValue(node.value, body);
+  const wanted = aggregate === "lhist" ? 3 : 0;
+  const most = aggregate === "hist" ? 1 : wanted;
+  if ((value === undefined) !== (aggregate === "count") || node.parameters.length < wanted || node.parameters.length > most) {
+    report(body, "arguments", node.span, `${aggregate}() takes ${usage(aggregate)}`);
+    return { ...node, target: access };
+  }
+  if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean") {
+    report(body, "type", value.span, `${aggregate}() counts numbers, not a ${describe(value.type)}`);
+  }
+  const constants: bigint[] = [];
+  for (const parameter of node.parameters) {
+    const checked = checkValue(parameter, body);
+    const constant = constantOf(checked);
+    if (constant === undefined) {
+      if (checked.type.kind !== "unknown") report(body, "arguments", parameter.span, `${aggregate}() needs constants here`);
+      return { ...node, target: access };
+    }
+    constants.push(constant);
+  }
+  const type = aggregateType(node, value?.type, constants, body);
+  if (type !== undefined) mergeAggregate(map, type, node, body);
+  const parameters = (aggregate === "hist" && constants.length === 0 ? [0n] : constants)
+    .map((constant, i) => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span));
+  return { ...node, target: { ...access, type: map.value }, ...(value === undefined ? {} : { value }), parameters };
+}
+
+function usage(aggregate: AggregateType["aggregate"]): string {
+  switch (aggregate) {
+    case "count": return "no arguments";
+    case "hist": return "a number and at most the bits of its buckets: hist(n, 2)";
+    case "lhist": return "a number, the least, the greatest and the step: lhist(n, 0, 100, 10)";
+    default: return "one number";
+  }
+}
+
+function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: Type | undefined, constants: readonly bigint[], body: Body): AggregateType | undefined {
+  const { aggregate } = node;
+  const signed = value !== undefined && isIntegral(value) && value.signed;
+  if (aggregate === "hist") {
+    const bits = Number(constants[0] ?? 0n);
+    if (bits >= 0 && bits <= 5) return { kind: "aggregate", aggregate, signed: true, bits };
+    report(body, "limit", node.span, "hist() takes 0 to 5 bits");
+    return undefined;
+  }
+  if (aggregate === "lhist") {
+    const [min, max, step] = constants as [bigint, bigint, bigint];
+    if (step <= 0n) report(body, "limit", node.span, "lhist() needs a step of 1 or more");
+    else if (min > max) report(body, "limit", node.span, "lhist() needs a least below its greatest");
+    else if (linearBucketCount(min, max, step) > 1002) report(body, "limit", node.span, "lhist() has at most 1000 buckets", "take a larger step");
+    else return { kind: "aggregate", aggregate, signed: true, min, max, step };
+    return undefined;
+  }
+  return { kind: "aggregate", aggregate, signed };
+}
+
+function mergeAggregate(map: MapState, type: AggregateType, node: Statement, body: Body): void {
+  const before = map.value;
+  if (before.kind === "unknown") {
+    map.value = type;
+    body.pass.changed = true;
+  } else if (before.kind !== "aggregate") {
+    report(body, "type", node.span, `@${map.name} holds ${describe(settled(before))} elsewhere and cannot hold ${type.aggregate}()`);
+  } else if (before.aggregate !== type.aggregate) {
+    report(body, "type", node.span, `@${map.name} holds ${before.aggregate}() elsewhere and cannot hold ${type.aggregate}()`);
+  } else if (!sameAggregate(before, type)) {
+    report(body, "type", node.span, `@${map.name} holds ${type.aggregate}() with other parameters elsewhere`);
+  } else if (type.signed && !before.signed) {
+    map.value = type;
+    body.pass.changed = true;
+  }
+}
+
+// ── loops ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body): Statement {
+  const from = checkValue(node.from, body);
+  const to = checkValue(node.to, body);
+  for (const bound of [from, to]) {
+    if (bound.type.kind !== "unknown" && !isIntegral(bound.type)) report(body, "type", bound.span, `a range goes over integers, not ${describe(bound.type)}`);
+  }
+  body.scopes.push(new Map());
+  const slot = declareLoopVariable(node.variable, body);
+  assignVariable(body, slot, widen(settled(unify(from.type, to.type) ?? unknownType)));
+  const checked = checkLoop(node.body, body);
+  body.scopes.pop();
+  return { ...node, from, to, variable: { ...node.variable, slot, type: variableType(body, slot) }, body: checked };
+}
+
+function declareLoopVariable(variable: Variable, body: Body): number {
+  if (findVariable(body, variable.name) !== undefined) {
+    report(body, "name", variable.span, `$${variable.name} is already declared`, "a loop's variable is its own: choose another name");
+  }
+  return declareVariable(body, variable);
+}
+
+function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body): Statement {
+  const map = mapState(body, node.map.name, node.map.span);
+  if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
+  if (map.value.kind === "unknown") report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
+  const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
+  body.scopes.push(new Map());
+  body.callbacks++;
+  const slot = declareLoopVariable(node.variable, body);
+  const value = map.value.kind === "aggregate"
+    ? aggregateValue(map.value) ?? report(body, "type", node.map.span, `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`)
+    : settled(map.value);
+  if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
+    const keys = map.keys.map(settled);
+    assignVariable(body, slot, { kind: "tuple", elements: [keys.length === 1 ? keys[0]! : { kind: "tuple", elements: keys }, value] });
+  }
+  const checked = checkLoop(node.body, body);
+  body.callbacks--;
+  body.scopes.pop();
+  return {
+    ...node, map: { ...node.map, keys: [], map: map.index, type: map.value }, ...(limit === undefined ? {} : { limit }),
+    variable: { ...node.variable, slot, type: variableType(body, slot) }, body: checked,
+  };
+}
+
+function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): Statement {
+  const value = node.value === undefined ? undefined : checkValue(node.value, body);
+  const state = body.function;
+  if (state === undefined) {
+    // bpftrace lets a probe return a number; nothing reads it.
+    return { kind: "return", span: node.span };
+  }
+  if (value !== undefined) {
+    const unified = state.declaredResult ? state.result : unify(state.result.kind === "void" ? unknownType : state.result, widen(value.type));
+    if (unified === undefined || (state.declaredResult && unify(state.result, value.type) === undefined && value.type.kind !== "unknown" && !isIntegral(value.type))) {
+      report(body, "type", node.span, `${state.declaration.name}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`);
+    } else if (!state.declaredResult && unified.kind !== "unknown" && describe(unified) !== describe(state.result)) {
+      state.result = settled(unified);
+      body.pass.changed = true;
+    }
+  } else if (state.declaredResult && state.result.kind !== "void") {
+    report(body, "type", node.span, `${state.declaration.name}() must return ${describe(state.result)}`);
+  }
+  return { ...node, ...(value === undefined ? {} : { value }) };
+}
