@@ -1,0 +1,324 @@
+// Aggregations: words that this CPU's handlers change in place. See language/layout.ts for the words, histogram.ts for buckets.
+import { Alu, Jump } from "../../bpf/instruction.ts";
+import { MapType, UpdateFlag } from "../../bpf/kinds.ts";
+import { helperExists } from "../../bpf/helpers.ts";
+import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
+import type { AggregateType } from "../../language/types.ts";
+import type { Instruction, Value } from "../ir.ts";
+import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
+import { countFailure, keyMemory, lookup } from "./map-operations.ts";
+import { zero } from "./memory.ts";
+import { type FunctionScope, SMALL_TEMPORARY } from "./scope.ts";
+
+type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
+
+function aggregateType(scope: FunctionScope, map: number): AggregateType {
+  const { value, name } = scope.irMap(map);
+  if (value.kind !== "aggregate") throw new Error(`@${name} is not an aggregation`);
+  return value;
+}
+
+export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): void {
+  const { emitter } = scope;
+  const type = aggregateType(scope, instruction.map);
+  const { storage } = scope.irMap(instruction.map);
+  if (storage.kind === "percpu-slot" || storage.kind === "slot") {
+    const shared = storage.kind === "slot";
+    const base = shared ? emitter.mapValue(scope.globals, 0) : scope.stripeAddress(true);
+    emitter.storeConstant(behind(base, storage.offset), 8, 1n);
+    update(scope, type, behind(base, storage.offset + 8), instruction.value, shared || scope.preemptible);
+    return;
+  }
+  const { index, map } = scope.kernelMapOf(instruction.map);
+  const perCpu = map.type === MapType.PERCPU_HASH || map.type === MapType.LRU_PERCPU_HASH;
+  const key = keyMemory(scope, instruction.map, instruction.key);
+  const entry = lookup(scope, instruction.map, key);
+  const missing = emitter.label();
+  const found = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  emitter.bind(found);
+  update(scope, type, behind(entry), instruction.value, !perCpu || scope.preemptible);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(missing);
+    // A new entry is all zeroes. Large ones are copied from scratch memory that nothing ever writes.
+    const template = scope.temporary(map.valueSize);
+    if (map.valueSize <= SMALL_TEMPORARY) zero(scope, template, map.valueSize);
+    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(template), constant(UpdateFlag.NOEXIST));
+    emitter.move(entry, lookup(scope, instruction.map, key));
+    emitter.branchConstant(Jump.JNE, entry, 0n, found);
+    countFailure(scope, instruction.map);
+    emitter.jump(done);
+  });
+}
+
+/** Adds a value to the words at a place. */
+function update(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined, atomic: boolean): void {
+  const { emitter } = scope;
+  switch (type.aggregate) {
+    case "count": return bump(scope, words, undefined, atomic);
+    case "sum":
+      bump(scope, words, value, atomic);
+      return emitter.storeConstant(at(words, 8), 8, 1n);
+    case "avg":
+    case "stats":
+      bump(scope, words, value, atomic);
+      return bump(scope, at(words, 8), undefined, atomic);
+    case "min":
+    case "max": return keepExtreme(scope, type, words, value);
+    case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0), atomic);
+    case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
+  }
+}
+
+function needed(scope: FunctionScope, value: Value | undefined): Register {
+  if (value === undefined) throw new Error(`${scope.fn.name}: an aggregation without a value`);
+  return scope.useScalar(value);
+}
+
+/** word += value (1 without one). */
+function bump(scope: FunctionScope, word: Memory, value: Value | undefined, atomic: boolean): void {
+  const { emitter } = scope;
+  const known = value === undefined ? 1n : scope.constantOf(value);
+  if (atomic) {
+    emitter.atomicAdd(word, known === undefined ? needed(scope, value) : emitter.constant(known), false);
+    return;
+  }
+  const sum = emitter.register();
+  emitter.load(sum, word, 8);
+  if (known === undefined) emitter.alu(Alu.ADD, sum, needed(scope, value));
+  else emitter.add(sum, known);
+  emitter.store(word, 8, sum);
+}
+
+function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined): void {
+  const { emitter } = scope;
+  const candidate = needed(scope, value);
+  const take = emitter.label();
+  const done = emitter.label();
+  const set = emitter.register();
+  const current = emitter.register();
+  emitter.load(set, at(words, 8), 8);
+  emitter.branchConstant(Jump.JEQ, set, 0n, take);
+  emitter.load(current, words, 8);
+  const keeps = type.aggregate === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
+  emitter.branch(keeps, candidate, current, done);
+  emitter.bind(take);
+  emitter.store(words, 8, candidate);
+  emitter.storeConstant(at(words, 8), 8, 1n);
+  emitter.bind(done);
+}
+
+function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  emitter.aluConstant(Alu.LSH, bucket, 3n);
+  emitter.alu(Alu.ADD, bucket, emitter.addressRegister({ ...words, offset: 0 }));
+  bump(scope, behind(bucket, words.offset), undefined, atomic);
+}
+
+/** floor(log2(value)) of a positive value, without branches: halve the range six times. */
+function log2(scope: FunctionScope, value: Register): Register {
+  const { emitter } = scope;
+  const rest = emitter.copy(value);
+  const power = emitter.constant(0n);
+  for (let step = 5; step >= 0; step--) {
+    const width = 1 << step;
+    // (2^width - 1 - rest) is negative when rest has a bit above `width`: its sign bit is the answer.
+    const above = emitter.constant((1n << BigInt(width)) - 1n);
+    emitter.alu(Alu.SUB, above, rest);
+    emitter.aluConstant(Alu.RSH, above, 63n);
+    if (step > 0) emitter.aluConstant(Alu.LSH, above, BigInt(step));
+    if (step > 0) emitter.alu(Alu.RSH, rest, above);
+    emitter.alu(Alu.OR, power, above);
+  }
+  return power;
+}
+
+/** The bucket of hist(value, bits), within its bounds for the verifier too. */
+function log2Bucket(scope: FunctionScope, value: Register, bits: number): Register {
+  const { emitter } = scope;
+  const perPower = 1n << BigInt(bits);
+  const bucket = emitter.register();
+  const small = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JSLT, value, perPower, small);
+  const power = log2(scope, value);
+  if (bits === 0) {
+    emitter.move(bucket, power);
+    emitter.add(bucket, 2);
+  } else {
+    // 1 + (shift << bits) + (value >> shift)
+    emitter.add(power, -bits);
+    const top = emitter.copy(value);
+    emitter.alu(Alu.RSH, top, power);
+    emitter.move(bucket, power);
+    emitter.aluConstant(Alu.LSH, bucket, BigInt(bits));
+    emitter.alu(Alu.ADD, bucket, top);
+    emitter.add(bucket, 1);
+    clamp(scope, bucket, bucketCount(bits) - 1);
+  }
+  emitter.jump(done);
+  emitter.bind(small);
+  // Negative: 0. Else 1 + value.
+  emitter.set(bucket, 0n);
+  emitter.branchConstant(Jump.JSLT, value, 0n, done);
+  if (bits === 0) emitter.set(bucket, 1n);
+  else {
+    emitter.move(bucket, value);
+    emitter.aluConstant(Alu.AND, bucket, perPower - 1n);
+    emitter.add(bucket, 1);
+  }
+  emitter.bind(done);
+  return bucket;
+}
+
+/** The bucket of lhist(value, min, max, step). */
+function linearBucket(scope: FunctionScope, value: Register, type: AggregateType): Register {
+  const { emitter } = scope;
+  const min = type.min ?? 0n;
+  const max = type.max ?? 0n;
+  const step = type.step ?? 1n;
+  const last = linearBucketCount(min, max, step) - 1;
+  const bucket = emitter.constant(0n);
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JSLT, value, min, done);
+  emitter.set(bucket, BigInt(last));
+  emitter.branchConstant(Jump.JSGE, value, max, done);
+  emitter.move(bucket, value);
+  emitter.aluConstant(Alu.SUB, bucket, min);
+  if ((step & (step - 1n)) === 0n) emitter.aluConstant(Alu.RSH, bucket, BigInt(step.toString(2).length - 1));
+  else emitter.aluConstant(Alu.DIV, bucket, step);
+  emitter.add(bucket, 1);
+  clamp(scope, bucket, last);
+  emitter.bind(done);
+  return bucket;
+}
+
+/** Never taken, but the verifier does not know. */
+function clamp(scope: FunctionScope, bucket: Register, most: number): void {
+  const { emitter } = scope;
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JLE, bucket, BigInt(most), fine);
+  emitter.set(bucket, BigInt(most));
+  emitter.bind(fine);
+}
+
+/** Reads an aggregation over all CPUs. */
+export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-read">): void {
+  const { emitter } = scope;
+  const type = aggregateType(scope, instruction.map);
+  const { storage } = scope.irMap(instruction.map);
+  // total, and: the number of values (avg), or whether there is one (min, max).
+  const total = emitter.constant(0n);
+  const second = emitter.constant(0n);
+  if (type.aggregate === "hist" || type.aggregate === "lhist") {
+    emitter.set(scope.resultRegister(instruction.result), 0n);
+    return;
+  }
+  if (storage.kind === "slot") {
+    const next = emitter.label();
+    accumulate(scope, type, behind(emitter.mapValue(scope.globals, storage.offset), 8), total, second, next);
+    emitter.bind(next);
+  } else if (storage.kind === "percpu-slot") {
+    const { map, stripe, count } = scope.stripe;
+    eachCpu(scope, count, (cpu, next) => {
+      const base = scope.addStripes(map, emitter.copy(cpu), stripe, count);
+      accumulate(scope, type, behind(base, storage.offset + 8), total, second, next);
+    });
+  } else {
+    const { index, map } = scope.kernelMapOf(instruction.map);
+    const key = keyMemory(scope, instruction.map, instruction.key);
+    const perCpu = map.type === MapType.PERCPU_HASH || map.type === MapType.LRU_PERCPU_HASH;
+    if (perCpu && helperExists("map_lookup_percpu_elem", scope.options.capabilities.kernel)) {
+      eachCpu(scope, scope.options.capabilities.cpus, (cpu, next, stop) => {
+        const entry = emitter.callFor("map_lookup_percpu_elem", kernelMap(index), addressOf(key), inRegister(cpu));
+        emitter.branchConstant(Jump.JEQ, entry, 0n, stop);
+        accumulate(scope, type, behind(entry), total, second, next);
+      });
+      emitter.touch(key);
+    } else {
+      // Before Linux 5.19 a program sees only its own CPU's copy.
+      const entry = lookup(scope, instruction.map, key);
+      const missing = emitter.label();
+      emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+      const next = emitter.label();
+      accumulate(scope, type, behind(entry), total, second, next);
+      emitter.bind(next);
+      emitter.bind(missing);
+    }
+  }
+  const result = scope.resultRegister(instruction.result);
+  if (type.aggregate === "avg" || type.aggregate === "stats") averageOf(scope, result, total, second, instruction.signed);
+  else emitter.move(result, total);
+}
+
+function eachCpu(scope: FunctionScope, cpus: number, body: (cpu: Register, next: number, stop: number) => void): void {
+  const { emitter } = scope;
+  const cpu = emitter.constant(0n);
+  const again = emitter.label();
+  const next = emitter.label();
+  const stop = emitter.label();
+  emitter.bind(again);
+  body(cpu, next, stop);
+  emitter.bind(next);
+  emitter.add(cpu, 1);
+  emitter.branchConstant(Jump.JLT, cpu, BigInt(cpus), again);
+  emitter.bind(stop);
+}
+
+/** Adds one CPU's words; `next` is where to go without adding. */
+function accumulate(scope: FunctionScope, type: AggregateType, words: Memory, total: Register, second: Register, next: number): void {
+  const { emitter } = scope;
+  const word = emitter.register();
+  switch (type.aggregate) {
+    case "count":
+    case "sum":
+      emitter.load(word, words, 8);
+      return emitter.alu(Alu.ADD, total, word);
+    case "avg":
+    case "stats": {
+      const values = emitter.register();
+      emitter.load(word, words, 8);
+      emitter.load(values, at(words, 8), 8);
+      emitter.alu(Alu.ADD, total, word);
+      return emitter.alu(Alu.ADD, second, values);
+    }
+    case "min":
+    case "max": {
+      const set = emitter.register();
+      const take = emitter.label();
+      emitter.load(set, at(words, 8), 8);
+      emitter.branchConstant(Jump.JEQ, set, 0n, next);
+      emitter.load(word, words, 8);
+      emitter.branchConstant(Jump.JEQ, second, 0n, take);
+      const keeps = type.aggregate === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
+      emitter.branch(keeps, word, total, next);
+      emitter.bind(take);
+      emitter.move(total, word);
+      return emitter.set(second, 1n);
+    }
+    case "hist":
+    case "lhist": return;
+  }
+}
+
+function averageOf(scope: FunctionScope, result: Register, total: Register, values: Register, signed: boolean): void {
+  const { emitter } = scope;
+  if (!signed) {
+    emitter.move(result, total);
+    emitter.alu(Alu.DIV, result, values);
+    return;
+  }
+  // Counts are positive: only the total's sign matters, on every cpu version.
+  const sign = emitter.copy(total);
+  emitter.aluConstant(Alu.ARSH, sign, 63n);
+  const quotient = emitter.copy(total);
+  emitter.alu(Alu.XOR, quotient, sign);
+  emitter.alu(Alu.SUB, quotient, sign);
+  emitter.alu(Alu.DIV, quotient, values);
+  emitter.alu(Alu.XOR, quotient, sign);
+  emitter.alu(Alu.SUB, quotient, sign);
+  emitter.move(result, quotient);
+}

@@ -1,0 +1,440 @@
+// One handler (with the map callbacks it calls) to eBPF.
+import { Assembler, type Label } from "../../bpf/assembler.ts";
+import { FRAME, Jump } from "../../bpf/instruction.ts";
+import type { Instruction, IrFunction, IrModule, Terminator, Value } from "../ir.ts";
+import type { Relocation } from "../plan.ts";
+import { sizeOf } from "../../language/layout.ts";
+import { aggregate, aggregateRead } from "./aggregations.ts";
+import { allocateRegisters } from "./allocate.ts";
+import { writeMatch } from "./dispatch.ts";
+import { addressOf, behind, kernelMap } from "./emitter.ts";
+import { layOutFrame } from "./frame.ts";
+import { type MachineInstruction, NO_OBJECT, type RelocationNote } from "./machine.ts";
+import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
+import { fill, stackLength, zero } from "./memory.ts";
+import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
+import {
+  branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
+  generateSwapBytes, storeValue,
+} from "./scalars.ts";
+import { FunctionScope, type GenerateOptions, SMALL_TEMPORARY } from "./scope.ts";
+import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
+
+export type { GenerateOptions } from "./scope.ts";
+
+export interface GeneratedProgram {
+  readonly code: Uint8Array;
+  readonly relocations: readonly Relocation[];
+  readonly subprograms: readonly { readonly name: string; readonly start: number }[];
+}
+
+/** The kernel's limit for a program and the functions it calls together; each part is rounded up to 32. */
+const STACK_BYTES = 512;
+/** may_goto keeps its count (and, on newer kernels, its deadline) below our frame. */
+const MAY_GOTO_BYTES = 16;
+/** A callback's frame at most, so that its caller can have the rest. */
+const CALLBACK_BYTES = 192;
+/** Slots larger than this go to scratch memory. */
+const LARGE_SLOT = 256;
+
+/** Generates a handler and, behind it, the callbacks it needs. Throws when the program is beyond what eBPF can hold. */
+export function generateProgram(fn: IrFunction, module: IrModule, options: GenerateOptions): GeneratedProgram {
+  const programType = fn.context?.programType ?? "raw_tracepoint";
+  const assembler = new Assembler<RelocationNote>();
+  const callbackLabels = new Map<number, Label>();
+  const labelOf = (callback: number): Label => {
+    let label = callbackLabels.get(callback);
+    if (label === undefined) {
+      label = assembler.label();
+      callbackLabels.set(callback, label);
+    }
+    return label;
+  };
+  // Callbacks first: what stack they leave is the handler's.
+  const callbacks = new Map<number, Finished>();
+  let scratchEnd = 0;
+  const called = calledBy(fn);
+  for (const index of called) {
+    const callback = module.functions[index];
+    if (callback === undefined) throw new Error(`there is no function ${index}`);
+    const finished = generateFunction(callback, module, options, programType, CALLBACK_BYTES, scratchEnd);
+    scratchEnd = finished.scratchEnd;
+    callbacks.set(index, finished);
+  }
+  const counts = [fn, ...called.map((index) => module.functions[index])].some((one) => one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")));
+  const deepest = Math.max(counts ? 32 : 0, ...[...callbacks.values()].map(({ frame }) => Math.max(32, Math.ceil(frame / 32) * 32)));
+  const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
+  const available = scratchSize(options);
+  if (main.scratchEnd > available) throw new Error(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
+
+  const entry = assembler.here();
+  write(main, assembler, labelOf);
+  const subprograms: { name: string; label: Label }[] = [{ name: fn.name, label: entry }];
+  for (const [index, finished] of callbacks) {
+    const label = labelOf(index);
+    assembler.bind(label);
+    subprograms.push({ name: module.functions[index]?.name ?? "callback", label });
+    write(finished, assembler, labelOf);
+  }
+  const counting = callbackLabels.get(COUNTING);
+  if (counting !== undefined) {
+    assembler.bind(counting);
+    subprograms.push({ name: "count_entry", label: counting });
+    assembler.aluImmediate(0xb0, true, 0, 0);
+    assembler.exit();
+  }
+  const { code, patches } = assembler.finish();
+  return {
+    code,
+    relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
+    subprograms: subprograms.map(({ name, label }) => ({ name, start: assembler.position(label) })),
+  };
+}
+
+/**
+ * The most scratch memory that a handler can need, for the size of the scratch map's values: a PERCPU_ARRAY with one entry a
+ * program that needs any. 0 when everything fits the stack for sure.
+ */
+export function scratchBytes(fn: IrFunction, module: IrModule): number {
+  const functions = [fn, ...calledBy(fn).flatMap((index) => module.functions[index] ?? [])];
+  let total = 0;
+  for (const one of functions) {
+    const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
+    if (slots > SURE_BYTES) total += slots;
+    for (const instruction of one.blocks.flatMap((block) => block.instructions)) {
+      switch (instruction.op) {
+        case "aggregate":
+        case "map-store": {
+          const map = module.maps[instruction.map];
+          if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") break;
+          const size = Math.ceil(sizeOf(map.value) / 8) * 8;
+          if (size > SMALL_TEMPORARY) total += size;
+          break;
+        }
+        case "stack-length":
+          total += stackLimit(one) * 8;
+          break;
+        default:
+      }
+    }
+  }
+  return total;
+}
+/** Slots up to this always fit, beside callbacks, temporaries and spilled registers. */
+const SURE_BYTES = 128;
+
+function stackLimit(fn: IrFunction): number {
+  let limit = 1;
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      if (instruction.op === "fill" && instruction.source.kind === "stack") limit = Math.max(limit, instruction.source.limit);
+    }
+  }
+  return limit;
+}
+
+function scratchSize(options: GenerateOptions): number {
+  return options.kernelMaps.find((map) => map.role.kind === "scratch")?.valueSize ?? 0;
+}
+
+function calledBy(fn: IrFunction): number[] {
+  const found = new Set<number>();
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) if (instruction.op === "for-each") found.add(instruction.callback);
+  }
+  return [...found];
+}
+
+interface Finished {
+  readonly code: readonly MachineInstruction[];
+  readonly labels: number;
+  readonly offsets: readonly number[];
+  readonly frame: number;
+  readonly scratchEnd: number;
+  readonly cpuV4: boolean;
+}
+
+/** Tries with all small slots on the stack; while that is too much, the largest goes to scratch memory. */
+function generateFunction(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
+  const pinned = new Set<number>();
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
+  }
+  const moved = new Set(fn.slots.flatMap(({ size }, slot) => (size > LARGE_SLOT && !pinned.has(slot) ? [slot] : [])));
+  const limited = options.capabilities.mayGoto && fn.blocks.some(({ terminator }) => terminator.op === "guard");
+  const bytes = budget - (limited ? MAY_GOTO_BYTES : 0);
+  for (;;) {
+    const scope = new FunctionScope(fn, module, options, programType, moved, scratchStart);
+    const { emitter } = scope;
+    select(scope);
+    allocateRegisters(emitter);
+    const { offsets, size } = layOutFrame(emitter.code, emitter.objects, scope.carried);
+    if (size <= bytes) {
+      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + (limited ? MAY_GOTO_BYTES : 0), scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };
+    }
+    const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
+    const largest = candidates.reduce<{ index: number; size: number } | undefined>((best, one) => (best === undefined || one.size > best.size ? one : best), undefined);
+    if (largest === undefined) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
+    moved.add(largest.index);
+  }
+}
+
+/** Instruction selection: IR to machine instructions over virtual registers. */
+function select(scope: FunctionScope): void {
+  const { emitter, fn } = scope;
+  const callback = fn.kind === "map-callback";
+  const body = emitter.code;
+  if (!callback) {
+    scope.context = emitter.register();
+    const { dispatch } = fn.context ?? {};
+    if (dispatch !== undefined) {
+      const out = emitter.label();
+      writeMatch(scope, dispatch, fn.matches, out);
+      emitter.cold(() => {
+        emitter.bind(out);
+        leave(scope, undefined);
+      });
+    }
+  } else {
+    scope.key = emitter.register();
+    scope.value = emitter.register();
+    scope.captures = emitter.register();
+  }
+  fn.blocks.forEach((block, index) => {
+    scope.enterBlock(index);
+    emitter.bind(scope.blockLabels[index] ?? 0);
+    for (const instruction of block.instructions) generateInstruction(scope, instruction);
+    generateTerminator(scope, block.terminator);
+  });
+  emitter.flushCold();
+
+  // What comes before everything: known only now.
+  emitter.code = [];
+  emitter.emit({ kind: "enter", parameters: callback ? 4 : 1 });
+  if (callback) {
+    emitter.move(scope.key, 2);
+    emitter.move(scope.value, 3);
+    emitter.move(scope.captures, 4);
+  } else emitter.move(scope.context, 1);
+  for (const counter of guardCounters(scope)) emitter.storeConstant(counter, 8, 0n);
+  if (scope.scratchRegister >= 0) {
+    const key = emitter.temporary(8);
+    emitter.storeConstant(key, 4, BigInt(scope.options.scratchIndex ?? 0));
+    emitter.call("map_lookup_elem", kernelMap(scope.scratchMap), addressOf(key));
+    emitter.move(scope.scratchRegister, 0);
+    const found = emitter.label();
+    emitter.branchConstant(Jump.JNE, scope.scratchRegister, 0n, found);
+    leave(scope, undefined);
+    emitter.bind(found);
+  }
+  for (const instruction of body) emitter.code.push(instruction);
+}
+
+function generateInstruction(scope: FunctionScope, instruction: Instruction): void {
+  const { emitter } = scope;
+  switch (instruction.op) {
+    case "constant": return;
+    case "binary": return generateBinary(scope, instruction);
+    case "compare": return generateCompare(scope, instruction);
+    case "extend": return generateExtend(scope, instruction);
+    case "swap-bytes": return generateSwapBytes(scope, instruction);
+    case "builtin": return generateBuiltin(scope, instruction);
+    case "load-context":
+      return scope.loadExtended(scope.resultRegister(instruction.result), behind(context(scope), instruction.offset), instruction.size, instruction.signed, true);
+    case "load": return scope.loadExtended(scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
+    case "store": return storeValue(scope, scope.place(instruction.to), instruction.size, instruction.value);
+    case "zero": return zero(scope, scope.place(instruction.at), instruction.size);
+    case "read": return generateRead(scope, instruction);
+    case "fill": {
+      const length = fill(scope, scope.place(instruction.to), instruction.source, instruction.length !== undefined);
+      if (instruction.length !== undefined) emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
+      return;
+    }
+    case "compare-strings": {
+      const left = scope.place(instruction.left);
+      const differs = instruction.right instanceof Uint8Array
+        ? compareWithConstant(scope, left, instruction.right, instruction.length)
+        : compareMemory(scope, left, scope.place(instruction.right), instruction.length);
+      return emitter.move(scope.resultRegister(instruction.result), differs);
+    }
+    case "compare-bytes":
+      return emitter.move(scope.resultRegister(instruction.result), compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length));
+    case "find-string":
+      return emitter.move(scope.resultRegister(instruction.result), findString(scope, scope.place(instruction.text), instruction.capacity, instruction.needle, instruction.needleCapacity));
+    case "string-length":
+      return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
+    case "map-load": return mapLoad(scope, instruction);
+    case "map-copy": return mapCopy(scope, instruction);
+    case "map-has": return mapHas(scope, instruction);
+    case "map-store": return mapStore(scope, instruction);
+    case "map-add": return mapAdd(scope, instruction);
+    case "map-delete": return mapDelete(scope, instruction);
+    case "map-length": return mapLength(scope, instruction);
+    case "aggregate": return aggregate(scope, instruction);
+    case "aggregate-read": return aggregateRead(scope, instruction);
+    case "for-each": return forEachEntry(scope, instruction);
+    case "emit": return emitEvent(scope, instruction);
+    case "stack-length": return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
+    case "signal": return sendSignal(scope, instruction);
+    case "override": return overrideReturn(scope, instruction);
+    case "write-user": return writeUser(scope, instruction);
+    case "percpu-address": return generatePercpuAddress(scope, instruction);
+    case "socket-cookie": return socketCookie(scope, instruction);
+    case "parse-address": return storeAddress(scope, instruction);
+  }
+}
+
+function generateTerminator(scope: FunctionScope, terminator: Terminator): void {
+  const { emitter } = scope;
+  const label = (block: number): number => scope.blockLabels[block] ?? 0;
+  switch (terminator.op) {
+    case "jump":
+      moveArguments(scope, scope.fn.blocks[terminator.to]?.parameters ?? [], terminator.args);
+      return emitter.jump(label(terminator.to));
+    case "branch": {
+      const known = scope.constantOf(terminator.condition);
+      if (known !== undefined) return emitter.jump(label(known !== 0n ? terminator.then : terminator.otherwise));
+      const compare = scope.fused.has(terminator.condition) ? scope.definitions.get(terminator.condition) : undefined;
+      // The branch not taken falls through when its block is written next (jumps to the next instruction are dropped).
+      if (compare?.op === "compare") branchOnCompare(scope, compare, label(terminator.otherwise), true);
+      else emitter.branchConstant(Jump.JEQ, scope.use(terminator.condition), 0n, label(terminator.otherwise));
+      return emitter.jump(label(terminator.then));
+    }
+    case "guard":
+      if (scope.options.capabilities.mayGoto) emitter.emit({ kind: "may-goto", to: label(terminator.exit) });
+      else countRound(scope, label(terminator.exit));
+      return emitter.jump(label(terminator.body));
+    case "return": return leave(scope, terminator.stop);
+  }
+}
+
+/** All at once: a parameter may be another one's argument. */
+function moveArguments(scope: FunctionScope, parameters: readonly Value[], args: readonly Value[]): void {
+  const { emitter } = scope;
+  let pending = parameters.flatMap((parameter, i) => {
+    const argument = args[i];
+    return argument === undefined || argument === parameter ? [] : [{ to: scope.resultRegister(parameter), argument }];
+  });
+  const sourceOf = (argument: Value): number => (scope.constantOf(argument) === undefined ? scope.resultRegister(argument) : -1);
+  let moves = pending.map(({ to, argument }) => ({ to, from: sourceOf(argument), argument }));
+  pending = [];
+  while (moves.length > 0) {
+    const ready = moves.find(({ to }) => !moves.some((other) => other.from === to && other.to !== to));
+    if (ready === undefined) {
+      // A ring: one of them steps aside.
+      const first = moves[0];
+      if (first === undefined) return;
+      const aside = emitter.copy(first.from);
+      moves = moves.map((move) => (move.from === first.from ? { ...move, from: aside } : move));
+      continue;
+    }
+    const known = scope.constantOf(ready.argument);
+    if (known === undefined) emitter.move(ready.to, ready.from);
+    else emitter.set(ready.to, known);
+    moves = moves.filter((move) => move !== ready);
+  }
+}
+
+function leave(scope: FunctionScope, stop: boolean | undefined): void {
+  const result = scope.fn.kind === "map-callback" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
+  scope.emitter.set(0, BigInt(result));
+  scope.emitter.emit({ kind: "exit" });
+}
+
+/** Rounds of a loop on kernels without may_goto: few, since the verifier walks through them all. */
+const ROUNDS = 1024n;
+const counters = new WeakMap<FunctionScope, ReturnType<FunctionScope["emitter"]["temporary"]>[]>();
+
+function guardCounters(scope: FunctionScope): readonly ReturnType<FunctionScope["emitter"]["temporary"]>[] {
+  return counters.get(scope) ?? [];
+}
+function countRound(scope: FunctionScope, exit: number): void {
+  const { emitter } = scope;
+  const counter = emitter.temporary(8);
+  counters.set(scope, [...guardCounters(scope), counter]);
+  const rounds = emitter.register();
+  emitter.load(rounds, counter, 8);
+  emitter.branchConstant(Jump.JGE, rounds, ROUNDS, exit);
+  emitter.add(rounds, 1);
+  emitter.store(counter, 8, rounds);
+}
+
+/** Machine instructions to the assembler's. */
+function write({ code, labels, offsets }: Finished, assembler: Assembler<RelocationNote>, callback: (index: number) => Label): void {
+  const own = Array.from({ length: labels }, () => assembler.label());
+  const label = (index: number): Label => own[index] ?? 0;
+  const offsetOf = (object: number, offset: number): number => (object === NO_OBJECT ? offset : (offsets[object] ?? 0) + offset);
+  for (const instruction of code) {
+    switch (instruction.kind) {
+      case "alu":
+        assembler.alu(instruction.operation, instruction.wide, instruction.dst, instruction.src, instruction.signed ? 1 : 0);
+        break;
+      case "alu-immediate":
+        assembler.aluImmediate(instruction.operation, instruction.wide, instruction.dst, instruction.immediate, instruction.signed ? 1 : 0);
+        break;
+      case "negate":
+        assembler.negate(instruction.dst);
+        break;
+      case "swap":
+        assembler.swap(instruction.dst, instruction.bits);
+        break;
+      case "move":
+        assembler.alu(MOV, !instruction.narrow, instruction.dst, instruction.src);
+        break;
+      case "sign-extend":
+        assembler.alu(MOV, true, instruction.dst, instruction.src, instruction.bits);
+        break;
+      case "constant":
+        if (instruction.value === BigInt.asIntN(32, instruction.value)) assembler.aluImmediate(MOV, true, instruction.dst, Number(instruction.value));
+        else if (instruction.value === BigInt.asUintN(32, instruction.value)) assembler.aluImmediate(MOV, false, instruction.dst, Number(instruction.value) | 0);
+        else assembler.constant64(instruction.dst, instruction.value);
+        break;
+      case "patched":
+        assembler.patched(instruction.dst, instruction.pseudo, instruction.note.kind === "map-value" ? instruction.note.offset : 0, instruction.note);
+        break;
+      case "function":
+        assembler.functionAddress(instruction.dst, callback(instruction.callback));
+        break;
+      case "frame-address":
+        assembler.alu(MOV, true, instruction.dst, FRAME);
+        assembler.aluImmediate(0, true, instruction.dst, offsetOf(instruction.object, instruction.offset));
+        break;
+      case "load":
+        assembler.load(instruction.width, instruction.signed, instruction.dst, instruction.base, offsetOf(instruction.object, instruction.offset));
+        break;
+      case "store":
+        assembler.store(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
+        break;
+      case "store-immediate":
+        assembler.storeImmediate(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.immediate);
+        break;
+      case "atomic":
+        assembler.atomic(instruction.operation, 8, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
+        break;
+      case "jump":
+        assembler.jump(label(instruction.to));
+        break;
+      case "branch":
+        assembler.jumpIf(instruction.condition, instruction.wide, instruction.left, instruction.right, label(instruction.to));
+        break;
+      case "branch-immediate":
+        assembler.jumpIfImmediate(instruction.condition, instruction.wide, instruction.left, instruction.immediate, label(instruction.to));
+        break;
+      case "may-goto":
+        assembler.mayGoto(label(instruction.to));
+        break;
+      case "call":
+        assembler.call(instruction.helper);
+        break;
+      case "exit":
+        assembler.exit();
+        break;
+      case "label":
+        assembler.bind(label(instruction.label));
+        break;
+      case "enter":
+      case "touch": break;
+    }
+  }
+}
+const MOV = 0xb0;

@@ -1,0 +1,247 @@
+// Maps: scalar ones lie in an array the program addresses directly; keyed ones are kernel hash maps.
+import { Alu, Jump } from "../../bpf/instruction.ts";
+import { UpdateFlag } from "../../bpf/kinds.ts";
+import { sizeOf } from "../../language/layout.ts";
+import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
+import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
+import { copy, fill, inPlace, zero } from "./memory.ts";
+import type { FunctionScope } from "./scope.ts";
+
+type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
+
+/** A scalar map's memory: u64 set flag, then the value. Per-CPU ones: this CPU's. */
+function slotMemory(scope: FunctionScope, storage: MapStorage): Memory | undefined {
+  if (storage.kind === "slot") return behind(scope.emitter.mapValue(scope.globals, storage.offset));
+  if (storage.kind === "percpu-slot") return behind(scope.stripeAddress(true), storage.offset);
+  return undefined;
+}
+
+/** The key of a keyed map; scalar maps in a kernel hash map have a zero key. */
+export function keyMemory(scope: FunctionScope, map: number, key: Place | undefined): Memory {
+  if (key !== undefined) return scope.place(key);
+  const memory = scope.emitter.temporary(scope.kernelMapOf(map).map.keySize);
+  zero(scope, memory, scope.kernelMapOf(map).map.keySize);
+  return memory;
+}
+
+/** Looks an entry up: its address, or 0. */
+export function lookup(scope: FunctionScope, map: number, key: Memory): Register {
+  return scope.emitter.callFor("map_lookup_elem", kernelMap(scope.kernelMapOf(map).index), addressOf(key));
+}
+
+/** Adds 1 to a counter of this CPU's stripe. */
+export function count(scope: FunctionScope, offset: number): void {
+  const { emitter } = scope;
+  const counter = behind(scope.stripeAddress(false), offset);
+  if (scope.preemptible) {
+    emitter.atomicAdd(counter, emitter.constant(1n), false);
+    return;
+  }
+  const word = emitter.register();
+  emitter.load(word, counter, 8);
+  emitter.add(word, 1);
+  emitter.store(counter, 8, word);
+}
+
+/** An update was refused: the map is full. */
+export function countFailure(scope: FunctionScope, map: number): void {
+  const offset = scope.kernelMapOf(map).map.failureOffset;
+  if (offset !== undefined) count(scope, offset);
+}
+
+export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void {
+  const { emitter } = scope;
+  const result = scope.resultRegister(instruction.result);
+  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  if (slot !== undefined) {
+    scope.loadExtended(result, at(slot, 8), instruction.size, instruction.signed);
+    return;
+  }
+  const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  const missing = emitter.label();
+  const loaded = emitter.constant(0n);
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  scope.loadExtended(loaded, behind(entry), instruction.size, instruction.signed);
+  emitter.bind(missing);
+  emitter.move(result, loaded);
+}
+
+export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void {
+  const { emitter } = scope;
+  const to = scope.place(instruction.to);
+  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  if (slot !== undefined) {
+    copy(scope, to, at(slot, 8), instruction.size);
+    return;
+  }
+  const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  const missing = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  copy(scope, to, behind(entry), instruction.size);
+  emitter.jump(done);
+  emitter.bind(missing);
+  zero(scope, to, instruction.size);
+  emitter.bind(done);
+}
+
+export function mapHas(scope: FunctionScope, instruction: Of<"map-has">): void {
+  const { emitter } = scope;
+  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  let found: Register;
+  if (slot === undefined) found = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  else {
+    found = emitter.register();
+    emitter.load(found, slot, 8);
+  }
+  const done = emitter.label();
+  const result = emitter.constant(0n);
+  emitter.branchConstant(Jump.JEQ, found, 0n, done);
+  emitter.set(result, 1n);
+  emitter.bind(done);
+  emitter.move(scope.resultRegister(instruction.result), result);
+}
+
+export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): void {
+  const { emitter } = scope;
+  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  if (slot !== undefined) {
+    fill(scope, at(slot, 8), instruction.source, false);
+    emitter.storeConstant(slot, 8, 1n);
+    return;
+  }
+  const { index, map } = scope.kernelMapOf(instruction.map);
+  const key = keyMemory(scope, instruction.map, instruction.key);
+  const value = inPlace(scope, instruction.source, map.valueSize) ?? temporaryValue(scope, instruction.source, map.valueSize);
+  emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.ANY));
+  ifRefused(scope, instruction.map);
+}
+
+function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"], size: number): Memory {
+  const value = scope.temporary(size);
+  const covered = source.kind === "value" ? source.width : "size" in source ? source.size : source.kind === "buffer" ? 4 + source.capacity : 16;
+  if (covered < size) zero(scope, value, size);
+  fill(scope, value, source, false);
+  return value;
+}
+
+/** After an update, its result in r0. */
+function ifRefused(scope: FunctionScope, map: number): void {
+  const { emitter } = scope;
+  if (scope.kernelMapOf(map).map.failureOffset === undefined) return;
+  const refused = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JNE, emitter.copy(0), 0n, refused);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(refused);
+    countFailure(scope, map);
+    emitter.jump(done);
+  });
+}
+
+export function mapDelete(scope: FunctionScope, instruction: Of<"map-delete">): void {
+  const { emitter } = scope;
+  const { storage } = scope.irMap(instruction.map);
+  const slot = slotMemory(scope, storage);
+  const result = emitter.register();
+  if (slot !== undefined) {
+    emitter.load(result, slot, 8);
+    emitter.storeConstant(slot, 8, 0n);
+    zero(scope, at(slot, 8), slotBytes(scope, instruction.map));
+  } else {
+    const key = keyMemory(scope, instruction.map, instruction.key);
+    emitter.call("map_delete_elem", kernelMap(scope.kernelMapOf(instruction.map).index), addressOf(key));
+    // 0, or a negative error.
+    const failed = emitter.copy(0);
+    const done = emitter.label();
+    emitter.set(result, 0n);
+    emitter.branchConstant(Jump.JNE, failed, 0n, done);
+    emitter.set(result, 1n);
+    emitter.bind(done);
+  }
+  if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), result);
+}
+
+function slotBytes(scope: FunctionScope, map: number): number {
+  return Math.max(8, Math.ceil(sizeOf(scope.irMap(map).value) / 8) * 8);
+}
+
+/** Adds and gives the new or the old value: never loses a count, whoever else adds or makes the entry meanwhile. */
+export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
+  const { emitter } = scope;
+  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  const result = instruction.result === undefined || scope.useCounts[instruction.result] === 0 ? undefined : scope.resultRegister(instruction.result);
+  if (slot !== undefined) {
+    const old = addTo(scope, at(slot, 8), instruction.value, result !== undefined);
+    emitter.storeConstant(slot, 8, 1n);
+    if (result !== undefined) giveSum(scope, result, old, instruction);
+    return;
+  }
+  const { index, map } = scope.kernelMapOf(instruction.map);
+  const key = keyMemory(scope, instruction.map, instruction.key);
+  const entry = lookup(scope, instruction.map, key);
+  const missing = emitter.label();
+  const found = emitter.label();
+  const made = emitter.label();
+  const old = emitter.register();
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  emitter.bind(found);
+  emitter.move(old, addTo(scope, behind(entry), instruction.value, result !== undefined));
+  emitter.bind(made);
+  if (result !== undefined) giveSum(scope, result, old, instruction);
+  emitter.cold(() => {
+    emitter.bind(missing);
+    const value = emitter.temporary(map.valueSize);
+    if (map.valueSize > 8) zero(scope, at(value, 8), map.valueSize - 8);
+    emitter.store(value, 8, scope.use(instruction.value));
+    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.NOEXIST));
+    const refused = emitter.copy(0);
+    emitter.set(old, 0n);
+    emitter.branchConstant(Jump.JEQ, refused, 0n, made);
+    // Somebody else made it just now, or the map is full.
+    emitter.move(entry, lookup(scope, instruction.map, key));
+    emitter.branchConstant(Jump.JNE, entry, 0n, found);
+    countFailure(scope, instruction.map);
+    emitter.set(old, 0n);
+    emitter.jump(made);
+  });
+}
+
+/** Adds atomically; the old value when it is wanted. */
+function addTo(scope: FunctionScope, to: Memory, value: Value, fetch: boolean): Register {
+  const { emitter } = scope;
+  const known = scope.constantOf(value);
+  const operand = known === undefined ? emitter.copy(scope.useScalar(value)) : emitter.constant(known);
+  emitter.atomicAdd(to, operand, fetch);
+  return operand;
+}
+
+function giveSum(scope: FunctionScope, result: Register, old: Register, instruction: Of<"map-add">): void {
+  const { emitter } = scope;
+  emitter.move(result, old);
+  if (instruction.old === true) return;
+  const known = scope.constantOf(instruction.value);
+  if (known === undefined) emitter.alu(Alu.ADD, result, scope.useScalar(instruction.value));
+  else emitter.add(result, known);
+}
+
+/** The callback index of the subprogram that does nothing: for_each then counts. */
+export const COUNTING = -1;
+
+export function mapLength(scope: FunctionScope, instruction: Of<"map-length">): void {
+  const { emitter } = scope;
+  scope.callbacks.add(COUNTING);
+  const map = scope.kernelMapOf(instruction.map).index;
+  const visited = emitter.callFor("for_each_map_elem", kernelMap(map), { kind: "callback", callback: COUNTING }, constant(0), constant(0));
+  emitter.move(scope.resultRegister(instruction.result), visited);
+}
+
+export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">): void {
+  const { emitter } = scope;
+  scope.callbacks.add(instruction.callback);
+  const captured = instruction.captures === undefined ? undefined : scope.slot(instruction.captures);
+  const map = scope.kernelMapOf(instruction.map).index;
+  emitter.call("for_each_map_elem", kernelMap(map), { kind: "callback", callback: instruction.callback }, captured === undefined ? constant(0) : addressOf(captured), constant(0));
+}

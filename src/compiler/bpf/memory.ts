@@ -1,0 +1,204 @@
+// Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
+import { StackFlag } from "../../bpf/kinds.ts";
+import { Alu, Jump } from "../../bpf/instruction.ts";
+import type { Place, Source } from "../ir.ts";
+import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
+import { context, storeValue } from "./scalars.ts";
+import type { FunctionScope } from "./scope.ts";
+
+/** Beyond this many bytes a helper's memset or memcpy beats our own stores. */
+const INLINE_BYTES = 256;
+
+export function zero(scope: FunctionScope, to: Memory, size: number): void {
+  if (size > INLINE_BYTES) {
+    // A read from address 0 fails, and a failed read zeroes its buffer.
+    scope.emitter.call("probe_read_kernel", addressOf(to), constant(size), constant(0));
+    return;
+  }
+  for (const { offset, width } of pieces(scope.alignment(to), size)) scope.emitter.storeConstant(at(to, offset), width, 0n);
+}
+
+export function copy(scope: FunctionScope, to: Memory, from: Memory, size: number): void {
+  const { emitter } = scope;
+  if (size > INLINE_BYTES) {
+    emitter.call("probe_read_kernel", addressOf(to), constant(size), addressOf(from));
+    return;
+  }
+  const alignment = Math.min(scope.alignment(to), scope.alignment(from));
+  for (const { offset, width } of pieces(alignment, size)) {
+    const word = emitter.register();
+    emitter.load(word, at(from, offset), width);
+    emitter.store(at(to, offset), width, word);
+  }
+}
+
+/** Widths that cover `size` bytes from an address of the given alignment. */
+export function* pieces(alignment: number, size: number): Generator<{ readonly offset: number; readonly width: 1 | 2 | 4 | 8 }> {
+  for (let offset = 0; offset < size;) {
+    const left = size - offset;
+    const width = [8, 4, 2, 1].find((candidate) => candidate <= left && candidate <= alignment) as 1 | 2 | 4 | 8;
+    yield { offset, width };
+    offset += width;
+  }
+}
+
+/** Constant bytes, then zeroes. */
+export function fillConstant(scope: FunctionScope, to: Memory, bytes: Uint8Array, size: number): void {
+  const padded = new Uint8Array(Math.ceil(size / 8) * 8);
+  padded.set(bytes.subarray(0, size));
+  const view = new DataView(padded.buffer);
+  const used = bytes.findLastIndex((byte) => byte !== 0) + 1;
+  const head = Math.min(size, Math.ceil(used / 8) * 8);
+  for (const { offset, width } of pieces(scope.alignment(to), head)) {
+    if (width < 8) {
+      const value = width === 4 ? view.getInt32(offset, true) : width === 2 ? view.getInt16(offset, true) : view.getInt8(offset);
+      scope.emitter.storeConstant(at(to, offset), width, BigInt(value));
+      continue;
+    }
+    const word = view.getBigInt64(offset, true);
+    if (word === BigInt.asIntN(32, word)) scope.emitter.storeConstant(at(to, offset), 8, word);
+    else {
+      // Two stores of immediates take no register and no more room than a 64-bit constant.
+      scope.emitter.storeConstant(at(to, offset), 4, BigInt.asIntN(32, word));
+      scope.emitter.storeConstant(at(to, offset + 4), 4, BigInt.asIntN(32, word >> 32n));
+    }
+  }
+  if (size > head) zero(scope, at(to, head), size - head);
+}
+
+/** `wantLength`: gives the number of characters or bytes, where the source has one. */
+export function fill(scope: FunctionScope, to: Memory, source: Source, wantLength: boolean): Register | undefined {
+  const { emitter } = scope;
+  switch (source.kind) {
+    case "value":
+      storeValue(scope, to, source.width, source.value);
+      return undefined;
+    case "copy":
+      copy(scope, to, scope.place(source.from), source.size);
+      return undefined;
+    case "constant": {
+      fillConstant(scope, to, source.bytes, source.size);
+      const end = source.bytes.indexOf(0);
+      return wantLength ? emitter.constant(BigInt(end < 0 ? Math.min(source.bytes.length, source.size) : end)) : undefined;
+    }
+    case "string": return fillString(scope, to, source, wantLength);
+    case "memory":
+      // Zeroes when it fails: the helper does that.
+      emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(to), constant(source.size), inRegister(scope.use(source.address)));
+      return undefined;
+    case "buffer": return fillBuffer(scope, to, source, wantLength);
+    case "comm":
+      emitter.call("get_current_comm", addressOf(to), constant(16));
+      return undefined;
+    case "stack":
+      fillStack(scope, to, source);
+      return undefined;
+    case "path": {
+      zero(scope, to, source.size);
+      emitter.call("d_path", inRegister(scope.use(source.address)), addressOf(to), constant(source.size));
+      return wantLength ? lengthFromResult(scope) : undefined;
+    }
+  }
+}
+
+function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "string" }>, wantLength: boolean): Register | undefined {
+  const { emitter } = scope;
+  const address = scope.use(source.address);
+  if (source.padded) zero(scope, to, source.size);
+  const helper = source.space === "user" ? "probe_read_user_str" : "probe_read_kernel_str";
+  const known = source.limit === undefined ? undefined : scope.constantOf(source.limit);
+  if (source.limit === undefined || known !== undefined) {
+    const limit = known === undefined ? BigInt(source.size) : BigInt.asUintN(64, known) + 1n;
+    emitter.call(helper, addressOf(to), constant(limit < BigInt(source.size) ? limit : BigInt(source.size)), inRegister(address));
+  } else {
+    const size = bounded(scope, scope.useScalar(source.limit), source.size - 1);
+    emitter.add(size, 1);
+    emitter.call(helper, addressOf(to), inRegister(size), inRegister(address));
+  }
+  // A failed read leaves zeroes, so the terminator is there in any case.
+  return wantLength ? lengthFromResult(scope) : undefined;
+}
+
+/** min(value, most), as a number that the verifier knows to be so. */
+function bounded(scope: FunctionScope, value: Register, most: number): Register {
+  const { emitter } = scope;
+  const result = emitter.copy(value);
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JLE, result, BigInt(most), fine);
+  emitter.set(result, BigInt(most));
+  emitter.bind(fine);
+  return result;
+}
+
+/** Of a string helper, in r0: it counts the terminator, and is negative when it failed. */
+function lengthFromResult(scope: FunctionScope): Register {
+  const { emitter } = scope;
+  const length = emitter.copy(0);
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JSGT, length, 0n, fine);
+  emitter.set(length, 1n);
+  emitter.bind(fine);
+  emitter.add(length, -1);
+  return length;
+}
+
+function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "buffer" }>, wantLength: boolean): Register | undefined {
+  const { emitter } = scope;
+  const address = scope.use(source.address);
+  if (source.padded) zero(scope, at(to, 4), source.capacity);
+  const known = scope.constantOf(source.length);
+  const length = known === undefined
+    ? bounded(scope, scope.useScalar(source.length), source.capacity)
+    : emitter.constant(BigInt.asUintN(64, known) > BigInt(source.capacity) ? BigInt(source.capacity) : known);
+  emitter.store(to, 4, length);
+  emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(at(to, 4)), inRegister(length), inRegister(address));
+  return wantLength ? length : undefined;
+}
+
+function fillStack(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "stack" }>): void {
+  const { emitter } = scope;
+  const user = source.space === "user";
+  emitter.call("get_stackid", inRegister(context(scope)), kernelMap(scope.kernelMapOf(source.map).index), constant(user ? StackFlag.USER_STACK : 0));
+  emitter.store(to, 8, emitter.copy(0));
+  if (!user) {
+    emitter.storeConstant(at(to, 8), 8, 0n);
+    return;
+  }
+  // u32 pid, u32 tid: the helper has the thread in the low half.
+  const ids = emitter.callFor("get_current_pid_tgid");
+  const pid = emitter.copy(ids);
+  emitter.aluConstant(Alu.RSH, pid, 32n);
+  emitter.store(at(to, 8), 4, pid);
+  emitter.store(at(to, 12), 4, ids);
+}
+
+/** The place where a source's bytes already are, if they lie somewhere whole. */
+export function inPlace(scope: FunctionScope, source: Source, size: number): Memory | undefined {
+  if (source.kind !== "copy" || source.size !== size) return undefined;
+  return isOwnMemory(source.from) ? scope.place(source.from) : undefined;
+}
+function isOwnMemory(place: Place): boolean {
+  return place.kind === "slot" || place.of === "value" || place.of === "key";
+}
+
+/** Length of a stack that a slot was filled with: captured again, into scratch memory, for its number of frames. */
+export function stackLength(scope: FunctionScope, result: Register, stack: Place): void {
+  const { emitter } = scope;
+  const source = scope.fn.blocks
+    .flatMap((block) => block.instructions)
+    .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
+  if (source?.op !== "fill" || source.source.kind !== "stack") throw new Error("the length of a stack that this handler did not capture");
+  const bytes = Math.max(8, source.source.limit * 8);
+  const buffer = scope.scratch(bytes);
+  const got = emitter.callFor("get_stack", inRegister(context(scope)), addressOf(buffer), constant(bytes), constant(source.source.space === "user" ? StackFlag.USER_STACK : 0));
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JSGE, got, 0n, fine);
+  emitter.set(got, 0n);
+  emitter.bind(fine);
+  emitter.aluConstant(Alu.RSH, got, 3n);
+  emitter.move(result, got);
+}
+function samePlace(a: Place, b: Place): boolean {
+  return a.kind === "slot" && b.kind === "slot" && a.slot === b.slot && a.offset === b.offset;
+}

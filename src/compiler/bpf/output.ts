@@ -1,0 +1,80 @@
+// Events to the host (built in place in the ring buffer), and acts on the system.
+import { Jump } from "../../bpf/instruction.ts";
+import type { Instruction } from "../ir.ts";
+import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
+import { count } from "./map-operations.ts";
+import { fill, fillConstant } from "./memory.ts";
+import { context } from "./scalars.ts";
+import type { FunctionScope } from "./scope.ts";
+
+type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
+
+export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
+  const { emitter } = scope;
+  const schema = scope.options.schemas[instruction.schema];
+  if (schema === undefined) throw new Error(`there is no event ${instruction.schema}`);
+  const record = emitter.callFor("ringbuf_reserve", kernelMap(scope.events), constant(schema.size), constant(0));
+  const lost = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JEQ, record, 0n, lost);
+  // u32 schema, u32 zero
+  emitter.storeConstant(behind(record), 8, BigInt(instruction.schema));
+  instruction.fields.forEach((source, i) => {
+    fill(scope, behind(record, schema.fields[i]?.offset ?? 0), source, false);
+  });
+  // Without flags the kernel wakes the reader only when it has read everything before.
+  emitter.call("ringbuf_submit", inRegister(record), constant(0));
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(lost);
+    count(scope, schema.lostOffset);
+    emitter.jump(done);
+  });
+}
+
+export function sendSignal(scope: FunctionScope, instruction: Of<"signal">): void {
+  const { emitter } = scope;
+  emitter.call(instruction.thread ? "send_signal_thread" : "send_signal", inRegister(scope.useScalar(instruction.signal)));
+  if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), emitter.copy(0));
+}
+
+export function overrideReturn(scope: FunctionScope, instruction: Of<"override">): void {
+  scope.emitter.call("override_return", inRegister(context(scope)), inRegister(scope.use(instruction.value)));
+}
+
+export function writeUser(scope: FunctionScope, instruction: Of<"write-user">): void {
+  const { emitter } = scope;
+  emitter.call("probe_write_user", inRegister(scope.use(instruction.address)), addressOf(scope.place(instruction.from)), constant(instruction.size));
+  if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), emitter.copy(0));
+}
+
+export function socketCookie(scope: FunctionScope, instruction: Of<"socket-cookie">): void {
+  const { emitter } = scope;
+  emitter.move(scope.resultRegister(instruction.result), emitter.callFor("get_socket_cookie", inRegister(scope.use(instruction.socket))));
+}
+
+/** A constant address in network order: 4 bytes of IPv4 or 16 of IPv6. */
+export function storeAddress(scope: FunctionScope, instruction: Of<"parse-address">): void {
+  const bytes = addressBytes(new TextDecoder().decode(instruction.text).replace(/\0.*$/s, ""));
+  fillConstant(scope, at(scope.place(instruction.to), 0), bytes, bytes.length);
+}
+
+/** Bytes of a textual address. */
+export function addressBytes(text: string): Uint8Array {
+  if (!text.includes(":")) return ipv4Bytes(text);
+  const [head = "", tail] = text.split("::");
+  const groups = (part: string): number[] => (part === "" ? [] : part.split(":")).flatMap((group) => {
+    if (group.includes(".")) return [...ipv4Bytes(group)];
+    const word = Number.parseInt(group, 16);
+    return [word >> 8, word & 255];
+  });
+  const first = groups(head);
+  const last = tail === undefined ? [] : groups(tail);
+  const bytes = new Uint8Array(16);
+  bytes.set(first);
+  bytes.set(last, 16 - last.length);
+  return bytes;
+}
+function ipv4Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text.split(".").map(Number));
+}

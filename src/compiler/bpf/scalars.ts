@@ -1,0 +1,301 @@
+// Arithmetic, comparisons, builtin values, loads and probe reads.
+import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
+import type { Fetch } from "../../language/context.ts";
+import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
+import { addressOf, behind, constant, inRegister } from "./emitter.ts";
+import type { Register } from "./machine.ts";
+import type { FunctionScope } from "./scope.ts";
+
+type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
+
+const aluCodes: Record<BinaryOp, AluCode> = {
+  add: Alu.ADD, sub: Alu.SUB, mul: Alu.MUL, udiv: Alu.DIV, sdiv: Alu.DIV, umod: Alu.MOD, smod: Alu.MOD,
+  and: Alu.AND, or: Alu.OR, xor: Alu.XOR, shl: Alu.LSH, lshr: Alu.RSH, ashr: Alu.ARSH,
+};
+const commutative = new Set<BinaryOp>(["add", "mul", "and", "or", "xor"]);
+
+export function generateBinary(scope: FunctionScope, instruction: Of<"binary">): void {
+  const { emitter } = scope;
+  const { kind } = instruction;
+  let { left, right } = instruction;
+  if (commutative.has(kind) && scope.constantOf(left) !== undefined) [left, right] = [right, left];
+  const result = scope.resultRegister(instruction.result);
+  // A pointer and a constant stay a pointer; everything else is done on numbers.
+  const keeps = scope.pointers.has(instruction.result);
+  const from = keeps ? scope.use(left) : scope.useScalar(left);
+  const known = scope.constantOf(right);
+  if (known !== undefined) {
+    emitter.move(result, from);
+    binaryConstant(scope, kind, result, known);
+    return;
+  }
+  const operand = keeps ? scope.use(right) : scope.useScalar(right);
+  if ((kind === "sdiv" || kind === "smod") && !scope.options.capabilities.cpuV4) {
+    divideSigned(scope, kind, result, from, operand);
+    return;
+  }
+  emitter.move(result, from);
+  emitter.alu(aluCodes[kind], result, operand, kind === "sdiv" || kind === "smod");
+}
+
+function binaryConstant(scope: FunctionScope, kind: BinaryOp, result: Register, value: bigint): void {
+  const { emitter } = scope;
+  const unsigned = BigInt.asUintN(64, value);
+  const power = unsigned !== 0n && (unsigned & (unsigned - 1n)) === 0n ? unsigned.toString(2).length - 1 : -1;
+  switch (kind) {
+    case "shl":
+    case "lshr":
+    case "ashr":
+      emitter.aluConstant(aluCodes[kind], result, value & 63n);
+      return;
+    case "mul":
+      if (power >= 0) emitter.aluConstant(Alu.LSH, result, BigInt(power));
+      else emitter.aluConstant(Alu.MUL, result, value);
+      return;
+    case "udiv":
+      if (value === 0n) emitter.set(result, 0n);
+      else if (power >= 0) emitter.aluConstant(Alu.RSH, result, BigInt(power));
+      else emitter.aluConstant(Alu.DIV, result, value);
+      return;
+    case "umod":
+      if (value === 0n) return;
+      if (power >= 0) emitter.aluConstant(Alu.AND, result, unsigned - 1n);
+      else emitter.aluConstant(Alu.MOD, result, value);
+      return;
+    case "sdiv":
+    case "smod":
+      if (value === 0n) {
+        if (kind === "sdiv") emitter.set(result, 0n);
+      } else if (value === -1n) {
+        if (kind === "sdiv") emitter.emit({ kind: "negate", dst: result });
+        else emitter.set(result, 0n);
+      } else if (scope.options.capabilities.cpuV4) emitter.aluConstant(aluCodes[kind], result, value, true);
+      else divideSigned(scope, kind, result, emitter.copy(result), emitter.constant(value));
+      return;
+    default:
+      emitter.aluConstant(aluCodes[kind], result, value);
+  }
+}
+
+/** Without cpu v4: divide the magnitudes, then give the result its sign (a quotient: of both; a remainder: the dividend's). */
+function divideSigned(scope: FunctionScope, kind: "sdiv" | "smod", result: Register, left: Register, right: Register): void {
+  const { emitter } = scope;
+  const sign = emitter.copy(left);
+  if (kind === "sdiv") emitter.alu(Alu.XOR, sign, right);
+  emitter.aluConstant(Alu.ARSH, sign, 63n);
+  const magnitude = (of: Register): Register => {
+    const mask = emitter.copy(of);
+    emitter.aluConstant(Alu.ARSH, mask, 63n);
+    const positive = emitter.copy(of);
+    emitter.alu(Alu.XOR, positive, mask);
+    emitter.alu(Alu.SUB, positive, mask);
+    return positive;
+  };
+  const divisor = magnitude(right);
+  const quotient = magnitude(left);
+  emitter.alu(kind === "sdiv" ? Alu.DIV : Alu.MOD, quotient, divisor);
+  emitter.alu(Alu.XOR, quotient, sign);
+  emitter.alu(Alu.SUB, quotient, sign);
+  emitter.move(result, quotient);
+}
+
+const conditions: Record<CompareOp, Condition> = {
+  eq: Jump.JEQ, ne: Jump.JNE, ult: Jump.JLT, ule: Jump.JLE, ugt: Jump.JGT, uge: Jump.JGE, slt: Jump.JSLT, sle: Jump.JSLE, sgt: Jump.JSGT, sge: Jump.JSGE,
+};
+
+/** Jumps when a comparison holds. */
+export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">, to: number, negated: boolean): void {
+  let condition = conditions[instruction.kind];
+  let { left, right } = instruction;
+  if (scope.constantOf(left) !== undefined && scope.constantOf(right) === undefined) {
+    [left, right] = [right, left];
+    condition = mirror(condition);
+  }
+  if (negated) condition = negations[condition];
+  const known = scope.constantOf(right);
+  // Pointers are only compared with 0 as pointers: for anything else the verifier wants numbers.
+  const leftRegister = known === 0n ? scope.use(left) : scope.useScalar(left);
+  if (known !== undefined) scope.emitter.branchConstant(condition, leftRegister, known, to);
+  else scope.emitter.branch(condition, leftRegister, scope.useScalar(right), to);
+}
+
+const negations: Record<Condition, Condition> = {
+  [Jump.JEQ]: Jump.JNE, [Jump.JNE]: Jump.JEQ, [Jump.JGT]: Jump.JLE, [Jump.JLE]: Jump.JGT, [Jump.JGE]: Jump.JLT, [Jump.JLT]: Jump.JGE,
+  [Jump.JSGT]: Jump.JSLE, [Jump.JSLE]: Jump.JSGT, [Jump.JSGE]: Jump.JSLT, [Jump.JSLT]: Jump.JSGE, [Jump.JSET]: Jump.JSET,
+};
+
+export function generateCompare(scope: FunctionScope, instruction: Of<"compare">): void {
+  if (scope.fused.has(instruction.result)) return;
+  const { emitter } = scope;
+  const result = emitter.register();
+  const done = emitter.label();
+  // The operands may share the result's register: set it only through a fresh one.
+  emitter.set(result, 1n);
+  branchOnCompare(scope, instruction, done, false);
+  emitter.set(result, 0n);
+  emitter.bind(done);
+  emitter.move(scope.resultRegister(instruction.result), result);
+}
+
+export function generateExtend(scope: FunctionScope, instruction: Of<"extend">): void {
+  const { emitter } = scope;
+  const from = scope.useScalar(instruction.value);
+  const result = scope.resultRegister(instruction.result);
+  if (instruction.signed) scope.signExtend(result, from, instruction.bits);
+  else if (instruction.bits === 32) scope.moveNarrow(result, from);
+  else {
+    emitter.move(result, from);
+    emitter.aluConstant(Alu.AND, result, (1n << BigInt(instruction.bits)) - 1n);
+  }
+}
+
+export function generateSwapBytes(scope: FunctionScope, instruction: Of<"swap-bytes">): void {
+  const result = scope.resultRegister(instruction.result);
+  scope.emitter.move(result, scope.useScalar(instruction.value));
+  scope.emitter.emit({ kind: "swap", dst: result, bits: instruction.bits });
+}
+
+// struct pt_regs of x86-64: cs is the eighteenth register.
+const PT_REGS_CS = 17 * 8;
+
+export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">): void {
+  const { emitter } = scope;
+  const result = scope.resultRegister(instruction.result);
+  const highHalf = (from: Register): void => {
+    emitter.move(result, from);
+    emitter.aluConstant(Alu.RSH, result, 32n);
+  };
+  const shifted = (clock: "boot-to-wall" | "boot-to-tai"): void => {
+    emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
+    const delta = emitter.register();
+    emitter.patched(delta, { kind: clock, map: -1, offset: 0 });
+    emitter.alu(Alu.ADD, result, delta);
+  };
+  switch (instruction.name) {
+    case "pid": return highHalf(emitter.callFor("get_current_pid_tgid"));
+    case "tid": return scope.moveNarrow(result, emitter.callFor("get_current_pid_tgid"));
+    case "gid": return highHalf(emitter.callFor("get_current_uid_gid"));
+    case "uid": return scope.moveNarrow(result, emitter.callFor("get_current_uid_gid"));
+    case "cpu": return emitter.move(result, emitter.callFor("get_smp_processor_id"));
+    case "cgroup": return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
+    case "numa-node": return emitter.move(result, emitter.callFor("get_numa_node_id"));
+    case "random": return emitter.move(result, emitter.callFor("get_prandom_u32"));
+    case "nsecs-boot": return emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
+    case "nsecs-monotonic": return emitter.move(result, emitter.callFor("ktime_get_ns"));
+    case "nsecs-tai": return emitter.move(result, emitter.callFor("ktime_get_tai_ns"));
+    case "nsecs-wall": return shifted("boot-to-wall");
+    case "nsecs-sw-tai": return shifted("boot-to-tai");
+    case "jiffies": return emitter.move(result, emitter.callFor("jiffies64"));
+    case "elapsed": {
+      emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
+      const start = emitter.register();
+      emitter.patched(start, { kind: "session-start", map: -1, offset: 0 });
+      return emitter.alu(Alu.SUB, result, start);
+    }
+    case "task": return emitter.move(result, emitter.callFor(scope.options.capabilities.taskBtf ? "get_current_task_btf" : "get_current_task"));
+    case "func-ip": return emitter.move(result, emitter.callFor("get_func_ip", inRegister(context(scope))));
+    case "attach-cookie": return emitter.move(result, emitter.callFor("get_attach_cookie", inRegister(context(scope))));
+    case "context": return emitter.move(result, context(scope));
+    case "child-pid": return emitter.patched(result, { kind: "child-pid", map: -1, offset: 0 });
+    case "user-mode": {
+      const segment = emitter.register();
+      emitter.load(segment, behind(context(scope), PT_REGS_CS), 8);
+      // The two low bits are the privilege level: 3 in user mode, 0 in the kernel.
+      emitter.move(result, segment);
+      emitter.aluConstant(Alu.AND, result, 3n);
+      return emitter.aluConstant(Alu.RSH, result, 1n);
+    }
+  }
+}
+
+/** The context pointer: only a handler has it. */
+export function context(scope: FunctionScope): Register {
+  if (scope.context < 0) throw new Error(`${scope.fn.name}: a map callback has no context`);
+  return scope.context;
+}
+
+export function generateRead(scope: FunctionScope, instruction: Of<"read">): void {
+  const result = scope.resultRegister(instruction.result);
+  if (instruction.space === "typed" && scope.options.directLoads) {
+    scope.loadExtended(result, behind(scope.use(instruction.address), instruction.offset), instruction.size, instruction.signed);
+    return;
+  }
+  probeRead(scope, result, scope.use(instruction.address), instruction.offset, instruction.size, instruction.signed, instruction.space === "user");
+}
+
+/** The helper zeroes its buffer when it fails, so the load needs no check. */
+function probeRead(scope: FunctionScope, result: Register, address: Register, offset: number, size: Width, signed: boolean, user: boolean): void {
+  const { emitter } = scope;
+  const buffer = emitter.temporary(8);
+  const from = offset === 0 ? inRegister(address) : addressOf(behind(address, offset));
+  emitter.call(user ? "probe_read_user" : "probe_read_kernel", addressOf(buffer), constant(size), from);
+  scope.loadExtended(result, buffer, size, signed);
+}
+
+/** The value that a provider says how to fetch (the compiler's own use: what a program dispatches on). */
+export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
+  const { emitter } = scope;
+  const result = emitter.register();
+  switch (fetch.kind) {
+    case "constant":
+      emitter.set(result, fetch.value);
+      return result;
+    case "context":
+      scope.loadExtended(result, behind(context(scope), fetch.offset), fetch.size, fetch.signed, true);
+      return result;
+    case "address":
+      emitter.move(result, fetch.base === "context" ? context(scope) : generateFetch(scope, fetch.base));
+      emitter.add(result, fetch.offset);
+      return result;
+    case "narrow":
+      emitter.move(result, generateFetch(scope, fetch.of));
+      if (fetch.signed) scope.signExtend(result, result, (fetch.size * 8) as 8 | 16 | 32);
+      else if (fetch.size === 4) scope.moveNarrow(result, result);
+      else emitter.aluConstant(Alu.AND, result, (1n << BigInt(fetch.size * 8)) - 1n);
+      return result;
+    case "data-location": {
+      scope.loadExtended(result, behind(context(scope), fetch.offset), 4, false, true);
+      emitter.aluConstant(Alu.AND, result, 0xffffn);
+      const base = emitter.copy(context(scope));
+      emitter.alu(Alu.ADD, base, result);
+      if (fetch.relative) emitter.add(base, fetch.offset + 4);
+      return base;
+    }
+    case "pointed": {
+      const base = emitter.copy(generateFetch(scope, fetch.base));
+      if (fetch.index !== undefined) {
+        const index = emitter.copy(generateFetch(scope, fetch.index));
+        emitter.aluConstant(Alu.MUL, index, BigInt(fetch.scale ?? 1));
+        emitter.alu(Alu.ADD, base, index);
+      }
+      if (fetch.space === "typed" && scope.options.directLoads) scope.loadExtended(result, behind(base, fetch.offset), fetch.size, fetch.signed);
+      else probeRead(scope, result, base, fetch.offset, fetch.size, fetch.signed, fetch.space === "user");
+      return result;
+    }
+  }
+}
+
+export function generatePercpuAddress(scope: FunctionScope, instruction: Of<"percpu-address">): void {
+  const { emitter } = scope;
+  const variable = emitter.register();
+  const result = scope.resultRegister(instruction.result);
+  emitter.patched(variable, { kind: "kernel-variable", map: -1, offset: 0, symbol: instruction.symbol }, Pseudo.BTF_ID);
+  if (instruction.cpu === undefined) {
+    emitter.move(result, emitter.callFor("this_cpu_ptr", inRegister(variable)));
+    return;
+  }
+  const found = emitter.callFor("per_cpu_ptr", inRegister(variable), inRegister(scope.useScalar(instruction.cpu)));
+  const done = emitter.label();
+  const address = emitter.constant(0n);
+  emitter.branchConstant(Jump.JEQ, found, 0n, done);
+  emitter.move(address, found);
+  emitter.bind(done);
+  emitter.move(result, address);
+}
+
+/** Stores a value; constants go into the store itself. */
+export function storeValue(scope: FunctionScope, to: Parameters<typeof scope.emitter.store>[0], width: Width, value: Value): void {
+  const known = scope.constantOf(value);
+  if (known === undefined) scope.emitter.store(to, width, scope.use(value));
+  else scope.emitter.storeConstant(to, width, known);
+}

@@ -1,0 +1,288 @@
+// What is known while one function is being generated: where its values and slots are, which kernel map serves what.
+import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
+import type { Capabilities } from "../../language/check/checked.ts";
+import type { ProgramType } from "../../language/context.ts";
+import type { Instruction, IrFunction, IrMap, IrModule, Place, Value } from "../ir.ts";
+import type { EventSchema, KernelMap } from "../plan.ts";
+import { at, behind, Emitter } from "./emitter.ts";
+import type { FrameObject, Memory, Register } from "./machine.ts";
+import { forEachOperand, forEachTerminatorOperand } from "./uses.ts";
+
+export interface GenerateOptions {
+  readonly schemas: readonly EventSchema[];
+  readonly kernelMaps: readonly KernelMap[];
+  readonly capabilities: Capabilities;
+  /** Pointers of BTF-typed programs may be loaded through directly. */
+  readonly directLoads: boolean;
+  /** The map callbacks: `for-each` names them by their index in the module's functions. */
+  readonly functions: readonly IrFunction[];
+  /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
+  readonly scratchIndex?: number;
+}
+
+export interface Stripe { readonly map: number; readonly stripe: number; readonly count: number; readonly bytes: number }
+
+export class FunctionScope {
+  readonly emitter = new Emitter();
+  readonly fn: IrFunction;
+  readonly module: IrModule;
+  readonly options: GenerateOptions;
+  readonly programType: ProgramType;
+  /** Bytes of scratch memory that functions before this one use. */
+  readonly scratchStart: number;
+  /** IR slots that live in scratch memory. */
+  readonly scratchSlots: ReadonlySet<number>;
+  readonly useCounts: readonly number[];
+  readonly constants = new Map<Value, bigint>();
+  readonly definitions = new Map<Value, Instruction>();
+  /** Values that the verifier may take for a pointer: only additions and loads go with those. */
+  readonly pointers = new Set<Value>();
+  readonly blockLabels: readonly number[];
+  /** Comparisons that their branch does itself. */
+  readonly fused = new Set<Value>();
+  context: Register = -1;
+  key: Register = -1;
+  value: Register = -1;
+  captures: Register = -1;
+  /** Indices of callbacks that were called, `COUNTING` among them. */
+  readonly callbacks = new Set<number>();
+  readonly carried = new Set<FrameObject>();
+  #scratch: Register = -1;
+  #scratchEnd: number;
+  readonly #registers = new Map<Value, Register>();
+  readonly #slots: (Memory | undefined)[];
+  #stripe: { readonly block: number; readonly register: Register } | undefined;
+  #block = 0;
+
+  constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
+    this.fn = fn;
+    this.module = module;
+    this.options = options;
+    this.programType = programType;
+    this.scratchSlots = scratchSlots;
+    this.scratchStart = scratchStart;
+    this.#scratchEnd = scratchStart;
+    this.#slots = fn.slots.map(() => undefined);
+    this.blockLabels = fn.blocks.map(() => this.emitter.label());
+    const counts = fn.values.map(() => 0);
+    const count = (value: Value): void => { counts[value] = (counts[value] ?? 0) + 1; };
+    for (const block of fn.blocks) {
+      for (const instruction of block.instructions) {
+        forEachOperand(instruction, count);
+        if ("result" in instruction && instruction.result !== undefined) this.definitions.set(instruction.result, instruction);
+        if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
+      }
+      forEachTerminatorOperand(block.terminator, count);
+    }
+    this.useCounts = counts;
+    this.#findPointers();
+    this.#findFused();
+  }
+
+  // ── values ──
+
+  /** The register that holds a value's result. */
+  resultRegister(value: Value): Register {
+    let register = this.#registers.get(value);
+    if (register === undefined) {
+      register = this.emitter.register();
+      this.#registers.set(value, register);
+    }
+    return register;
+  }
+  /** A register with the value; constants are put into a fresh one. */
+  use(value: Value): Register {
+    const known = this.constants.get(value);
+    return known === undefined ? this.resultRegister(value) : this.emitter.constant(known);
+  }
+  /** A register with the value as a number: two negations make the verifier forget that it was a pointer. */
+  useScalar(value: Value): Register {
+    if (!this.pointers.has(value)) return this.use(value);
+    const register = this.emitter.copy(this.use(value));
+    this.emitter.emit({ kind: "negate", dst: register });
+    this.emitter.emit({ kind: "negate", dst: register });
+    return register;
+  }
+  constantOf(value: Value): bigint | undefined {
+    return this.constants.get(value);
+  }
+
+  /** Moves the low 32 bits. */
+  moveNarrow(dst: Register, src: Register): void {
+    this.emitter.emit({ kind: "move", dst, src, narrow: true });
+  }
+  signExtend(dst: Register, src: Register, bits: 8 | 16 | 32): void {
+    if (this.options.capabilities.cpuV4) {
+      this.emitter.emit({ kind: "sign-extend", dst, src, bits });
+      return;
+    }
+    this.emitter.move(dst, src);
+    this.emitter.aluConstant(Alu.LSH, dst, BigInt(64 - bits));
+    this.emitter.aluConstant(Alu.ARSH, dst, BigInt(64 - bits));
+  }
+  /** A load that extends by its sign, however this kernel can. `plain`: the place takes only plain loads (a context). */
+  loadExtended(dst: Register, from: Memory, size: 1 | 2 | 4 | 8, signed: boolean, plain = false): void {
+    const direct = !signed || size === 8 || (this.options.capabilities.cpuV4 && !plain);
+    this.emitter.load(dst, from, size, direct && signed);
+    if (!direct) this.signExtend(dst, dst, (size * 8) as 8 | 16 | 32);
+  }
+
+  // ── memory ──
+
+  place(place: Place): Memory {
+    if (place.kind === "slot") return at(this.slot(place.slot), place.offset);
+    const base = { key: this.key, value: this.value, captures: this.captures }[place.of];
+    if (base < 0) throw new Error(`a callback's ${place.of} outside of a callback`);
+    return behind(base, place.offset);
+  }
+  slot(index: number): Memory {
+    let memory = this.#slots[index];
+    if (memory !== undefined) return memory;
+    const size = this.fn.slots[index]?.size ?? 0;
+    if (this.scratchSlots.has(index)) memory = this.scratch(size);
+    else {
+      memory = this.emitter.temporary(size);
+      this.carried.add(memory.object);
+    }
+    this.#slots[index] = memory;
+    return memory;
+  }
+  /** Scratch memory of this function, kept until it ends. */
+  scratch(size: number): Memory {
+    if (this.#scratch < 0) this.#scratch = this.emitter.register();
+    const memory = behind(this.#scratch, this.#scratchEnd);
+    this.#scratchEnd += Math.ceil(size / 8) * 8;
+    return memory;
+  }
+  get scratchRegister(): Register {
+    return this.#scratch;
+  }
+  get scratchEnd(): number {
+    return this.#scratchEnd;
+  }
+  /** A temporary, in the frame when it is small. */
+  temporary(size: number): Memory {
+    return size <= SMALL_TEMPORARY ? this.emitter.temporary(size) : this.scratch(size);
+  }
+  /** Memory on the stack needs aligned accesses, and slots are only as aligned as their offsets. */
+  alignment(memory: Memory): 1 | 2 | 4 | 8 {
+    const offset = memory.base === FRAME || memory.base === this.#scratch || memory.offset !== 0 ? memory.offset : 0;
+    return (offset & 7) === 0 ? 8 : (offset & 3) === 0 ? 4 : (offset & 1) === 0 ? 2 : 1;
+  }
+
+  // ── kernel maps ──
+
+  irMap(map: number): IrMap {
+    const found = this.module.maps[map];
+    if (found === undefined) throw new Error(`there is no map ${map}`);
+    return found;
+  }
+  kernelMapOf(map: number): { readonly index: number; readonly map: KernelMap } {
+    return this.#find((role) => role.kind === "map" && role.map === map, `the map @${this.irMap(map).name}`);
+  }
+  get globals(): number {
+    return this.#find((role) => role.kind === "globals", "scalar maps").index;
+  }
+  get events(): number {
+    return this.#find((role) => role.kind === "events", "events").index;
+  }
+  get scratchMap(): number {
+    return this.#find((role) => role.kind === "scratch", "scratch memory").index;
+  }
+  get stripe(): Stripe {
+    const { index, map } = this.#find((role) => role.kind === "percpu", "per-CPU counters");
+    const stripe = map.role.kind === "percpu" ? map.role.stripe : 0;
+    return { map: index, stripe, count: Math.floor(map.valueSize / stripe), bytes: map.valueSize };
+  }
+  #find(is: (role: KernelMap["role"]) => boolean, what: string): { readonly index: number; readonly map: KernelMap } {
+    const index = this.options.kernelMaps.findIndex((map) => is(map.role));
+    const map = this.options.kernelMaps[index];
+    if (map === undefined) throw new Error(`no kernel map holds ${what}`);
+    return { index, map };
+  }
+
+  /** A block begins: nothing is remembered from the one before. */
+  enterBlock(block: number): void {
+    this.#block = block;
+    this.#stripe = undefined;
+  }
+  /** This CPU's stripe. `remember`: the code here runs whenever the rest of the block does. */
+  stripeAddress(remember: boolean): Register {
+    if (this.#stripe?.block === this.#block) return this.#stripe.register;
+    const { map, stripe, count } = this.stripe;
+    const cpu = this.emitter.callFor("get_smp_processor_id");
+    const base = this.addStripes(map, cpu, stripe, count);
+    if (remember) this.#stripe = { block: this.#block, register: base };
+    return base;
+  }
+  /** The stripe of a CPU number (in a register that this changes), bounded for the verifier. */
+  addStripes(map: number, cpu: Register, stripe: number, count: number): Register {
+    const { emitter } = this;
+    if ((count & (count - 1)) === 0) emitter.aluConstant(Alu.AND, cpu, BigInt(count - 1));
+    else {
+      const fine = emitter.label();
+      emitter.branchConstant(Jump.JLT, cpu, BigInt(count), fine);
+      emitter.set(cpu, 0n);
+      emitter.bind(fine);
+    }
+    if ((stripe & (stripe - 1)) === 0) emitter.aluConstant(Alu.LSH, cpu, BigInt(31 - Math.clz32(stripe)));
+    else emitter.aluConstant(Alu.MUL, cpu, BigInt(stripe));
+    const base = emitter.mapValue(map, 0);
+    emitter.alu(Alu.ADD, base, cpu);
+    return base;
+  }
+  /** Handlers that another run of the same handler on this CPU may interrupt must add atomically. */
+  get preemptible(): boolean {
+    return this.programType === "kprobe";
+  }
+
+  #findPointers(): void {
+    const tracing = this.programType === "tracing";
+    const isSource = (instruction: Instruction): boolean => {
+      switch (instruction.op) {
+        case "builtin": return instruction.name === "task" || instruction.name === "context";
+        case "load-context": return tracing && instruction.size === 8;
+        case "read": return instruction.space === "typed" && instruction.size === 8;
+        // A pointer that was put into a slot comes back as one.
+        case "load": return instruction.size === 8;
+        case "percpu-address": return true;
+        default: return false;
+      }
+    };
+    const bases = [...this.definitions.values()].some((i) => isSource(i) && i.op !== "load");
+    if (!bases) return;
+    for (const [value, instruction] of this.definitions) if (isSource(instruction)) this.pointers.add(value);
+    for (let changed = true; changed;) {
+      const before = this.pointers.size;
+      for (const [value, instruction] of this.definitions) {
+        if (instruction.op !== "binary" || (instruction.kind !== "add" && instruction.kind !== "sub")) continue;
+        const { left, right } = instruction;
+        if (this.pointers.has(left) && this.constants.has(right)) this.pointers.add(value);
+        if (instruction.kind === "add" && this.pointers.has(right) && this.constants.has(left)) this.pointers.add(value);
+      }
+      for (const block of this.fn.blocks) {
+        if (block.terminator.op !== "jump") continue;
+        const parameters = this.fn.blocks[block.terminator.to]?.parameters ?? [];
+        block.terminator.args.forEach((argument, i) => {
+          const parameter = parameters[i];
+          if (parameter !== undefined && this.pointers.has(argument)) this.pointers.add(parameter);
+        });
+      }
+      changed = this.pointers.size !== before;
+    }
+  }
+
+  #findFused(): void {
+    for (const block of this.fn.blocks) {
+      if (block.terminator.op !== "branch") continue;
+      const { condition } = block.terminator;
+      if (this.useCounts[condition] !== 1) continue;
+      const definition = this.definitions.get(condition);
+      if (definition?.op === "compare" && block.instructions.includes(definition)) this.fused.add(condition);
+    }
+  }
+}
+
+/** Larger temporaries go to scratch memory. */
+export const SMALL_TEMPORARY = 128;
+

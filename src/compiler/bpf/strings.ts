@@ -1,0 +1,152 @@
+// Comparing and searching bytes in memory. Strings that are compared are zero-padded, so whole words can be compared.
+import { Alu, fitsImmediate, Jump } from "../../bpf/instruction.ts";
+import type { Place } from "../ir.ts";
+import { at, behind } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
+import { pieces } from "./memory.ts";
+import type { FunctionScope } from "./scope.ts";
+
+/** 1 when `length` bytes differ from the constant, up to and with its terminator. */
+export function compareWithConstant(scope: FunctionScope, left: Memory, bytes: Uint8Array, length: number): Register {
+  const { emitter } = scope;
+  const end = bytes.indexOf(0);
+  const compared = Math.min(length, end < 0 ? bytes.length + 1 : end + 1);
+  const padded = new Uint8Array(Math.ceil(compared / 8) * 8 + 8);
+  padded.set(bytes.subarray(0, compared));
+  const view = new DataView(padded.buffer);
+  return differs(scope, (different) => {
+    for (const { offset, width } of pieces(scope.alignment(left), compared)) {
+      const word = emitter.register();
+      emitter.load(word, at(left, offset), width);
+      const value = width === 8 ? view.getBigInt64(offset, true) : BigInt(width === 4 ? view.getUint32(offset, true) : width === 2 ? view.getUint16(offset, true) : view.getUint8(offset));
+      if (width === 4 && !fitsImmediate(value)) emitter.branchNarrow(Jump.JNE, word, Number(value), different);
+      else emitter.branchConstant(Jump.JNE, word, value, different);
+    }
+  });
+}
+
+/** 1 when `length` bytes differ. */
+export function compareMemory(scope: FunctionScope, left: Memory, right: Memory, length: number): Register {
+  const { emitter } = scope;
+  const alignment = Math.min(scope.alignment(left), scope.alignment(right));
+  return differs(scope, (different) => {
+    for (const { offset, width } of pieces(alignment, length)) {
+      const a = emitter.register();
+      const b = emitter.register();
+      emitter.load(a, at(left, offset), width);
+      emitter.load(b, at(right, offset), width);
+      emitter.branch(Jump.JNE, a, b, different);
+    }
+  });
+}
+
+function differs(scope: FunctionScope, compare: (different: number) => void): Register {
+  const { emitter } = scope;
+  const different = emitter.label();
+  const result = emitter.constant(1n);
+  compare(different);
+  emitter.set(result, 0n);
+  emitter.bind(different);
+  return result;
+}
+
+/** Characters before the NUL, at most the capacity. */
+export function stringLength(scope: FunctionScope, text: Memory, capacity: number): Register {
+  const { emitter } = scope;
+  const index = emitter.constant(0n);
+  const start = emitter.addressRegister(text);
+  const again = emitter.label();
+  const done = emitter.label();
+  emitter.bind(again);
+  const here = emitter.copy(start);
+  emitter.alu(Alu.ADD, here, index);
+  const character = emitter.register();
+  emitter.load(character, behind(here), 1);
+  emitter.branchConstant(Jump.JEQ, character, 0n, done);
+  emitter.add(index, 1);
+  emitter.branchConstant(Jump.JLT, index, BigInt(capacity), again);
+  emitter.bind(done);
+  emitter.touch(text);
+  return index;
+}
+
+/** First index of the needle in the text, or -1. */
+export function findString(scope: FunctionScope, text: Memory, capacity: number, needle: Place | Uint8Array, needleCapacity: number): Register {
+  return needle instanceof Uint8Array
+    ? findConstant(scope, text, capacity, needle)
+    : findPlace(scope, text, capacity, scope.place(needle), needleCapacity);
+}
+
+function findConstant(scope: FunctionScope, text: Memory, capacity: number, bytes: Uint8Array): Register {
+  const { emitter } = scope;
+  const end = bytes.indexOf(0);
+  const wanted = end < 0 ? bytes : bytes.subarray(0, end);
+  if (wanted.length === 0) return emitter.constant(0n);
+  if (wanted.length > capacity) return emitter.constant(-1n);
+  const start = emitter.addressRegister(text);
+  const index = emitter.constant(0n);
+  const again = emitter.label();
+  const next = emitter.label();
+  const none = emitter.label();
+  const done = emitter.label();
+  emitter.bind(again);
+  const here = emitter.copy(start);
+  emitter.alu(Alu.ADD, here, index);
+  wanted.forEach((byte, i) => {
+    const character = emitter.register();
+    emitter.load(character, behind(here, i), 1);
+    if (i === 0) emitter.branchConstant(Jump.JEQ, character, 0n, none);
+    emitter.branchConstant(Jump.JNE, character, BigInt(byte), next);
+  });
+  emitter.jump(done);
+  emitter.bind(next);
+  emitter.add(index, 1);
+  emitter.branchConstant(Jump.JLE, index, BigInt(capacity - wanted.length), again);
+  emitter.bind(none);
+  emitter.set(index, -1n);
+  emitter.bind(done);
+  emitter.touch(text);
+  return index;
+}
+
+function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle: Memory, needleCapacity: number): Register {
+  const { emitter } = scope;
+  const start = emitter.addressRegister(text);
+  const wanted = emitter.addressRegister(needle);
+  const index = emitter.constant(0n);
+  const outer = emitter.label();
+  const inner = emitter.label();
+  const next = emitter.label();
+  const none = emitter.label();
+  const done = emitter.label();
+  emitter.bind(outer);
+  const matched = emitter.constant(0n);
+  emitter.bind(inner);
+  const right = emitter.copy(wanted);
+  emitter.alu(Alu.ADD, right, matched);
+  const expected = emitter.register();
+  emitter.load(expected, behind(right), 1);
+  emitter.branchConstant(Jump.JEQ, expected, 0n, done);
+  const position = emitter.copy(index);
+  emitter.alu(Alu.ADD, position, matched);
+  emitter.branchConstant(Jump.JGE, position, BigInt(capacity), none);
+  const left = emitter.copy(start);
+  emitter.alu(Alu.ADD, left, position);
+  const character = emitter.register();
+  emitter.load(character, behind(left), 1);
+  // The text ends here, the needle does not.
+  emitter.branchConstant(Jump.JEQ, character, 0n, none);
+  emitter.branch(Jump.JNE, character, expected, next);
+  emitter.add(matched, 1);
+  emitter.branchConstant(Jump.JLT, matched, BigInt(needleCapacity), inner);
+  emitter.jump(done);
+  emitter.bind(next);
+  emitter.add(index, 1);
+  emitter.branchConstant(Jump.JLT, index, BigInt(capacity), outer);
+  emitter.bind(none);
+  emitter.set(index, -1n);
+  emitter.bind(done);
+  emitter.touch(text);
+  emitter.touch(needle);
+  return index;
+}
