@@ -83,7 +83,8 @@ export interface Block { readonly kind: "block"; readonly statements: readonly S
 
 export type Statement =
   | Block
-  | { readonly kind: "expression"; readonly expression: Expression; readonly span: Span }
+  /** `discard`: written `_ = e`, so that a value nobody uses is no mistake. */
+  | { readonly kind: "expression"; readonly expression: Expression; readonly discard?: true; readonly span: Span }
   /** `$v = e`, `@m[k] = e`, and with an operator `@m[k] += e`. `@m = count()` and its kin are `aggregate` statements. */
   | { readonly kind: "assign"; readonly target: Variable | MapAccess; readonly operator: BinaryOperator | null; readonly value: Expression; readonly span: Span }
   /** `let $v : T = e` */

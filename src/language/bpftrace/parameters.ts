@@ -1,0 +1,101 @@
+// What the command line hands to a script: `$1`, `$#`, `str($1 + 2)` and `getopt("name", default)`, all replaced by
+// literals while the script is parsed.
+import type { Span } from "../diagnostic.ts";
+import type { Expression, StringLiteral } from "../program.ts";
+import { unknownType } from "../types.ts";
+import type { Cursor } from "./cursor.ts";
+import { integerValue } from "./literals.ts";
+
+/** `$1` in an expression: an integer when it is written as one, else a string; 0 when it was not given. */
+export function positionalValue(p: Cursor, text: string, span: Span): Expression {
+  if (text === "#") return { kind: "integer", value: BigInt(p.positional.length), type: unknownType, span };
+  const given = positionalArgument(p, text, span);
+  if (given === undefined) return { kind: "integer", value: 0n, type: unknownType, span };
+  return integerLiteral(given, span) ?? stringLiteral(given, span);
+}
+
+/**
+ * `str($1)` and `str($1 + n)`, the cursor on `str` behind it: the text from its n-th byte on. Undefined for any other call,
+ * with the cursor where it was.
+ */
+export function positionalText(p: Cursor, str: Span): StringLiteral | undefined {
+  const open = p.token.start;
+  p.advance();
+  const parameter = p.token;
+  if (parameter.kind !== "positional" || parameter.text === "#") {
+    p.seek(open);
+    return undefined;
+  }
+  p.advance();
+  let skip = 0;
+  if (p.accept("+")) {
+    const offset = p.token;
+    const value = offset.kind === "integer" ? integerValue(offset.text) : undefined;
+    if (typeof value !== "bigint") p.fail("only a constant may be added to a positional parameter");
+    p.advance();
+    skip = Number(value);
+  }
+  const last = p.token;
+  if (!p.accept(")")) {
+    // str($1, length): the length is the checker's affair.
+    p.seek(open);
+    p.advance();
+    p.advance();
+    if (!p.at(",")) p.fail("only a constant may be added to a positional parameter");
+    p.seek(open);
+    return undefined;
+  }
+  const span = { start: str.start, end: last.end };
+  const bytes = new TextEncoder().encode(positionalArgument(p, parameter.text, { start: parameter.start, end: parameter.end }) ?? "");
+  if (skip > bytes.length) {
+    p.report("error", "arguments", span, `cannot start at byte ${skip} of $${parameter.text}, which has ${bytes.length} bytes`);
+  }
+  return stringLiteral(new TextDecoder().decode(bytes.subarray(skip)), span);
+}
+
+/** The text of `$1`; undefined, with a warning, when it was not given. */
+export function positionalArgument(p: Cursor, number: string, span: Span): string | undefined {
+  const given = number === "0" ? undefined : p.positional[Number(number) - 1];
+  if (number === "0") p.report("error", "arguments", span, "positional parameters are counted from $1");
+  else if (given === undefined) p.report("warning", "arguments", span, `the positional parameter $${number} was not given`);
+  return given;
+}
+
+/** `getopt("name")` is a boolean; `getopt("name", default)` has the default's type. */
+export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expression {
+  // A third argument describes the option, for those who ask for the script's help.
+  const [name, fallback] = args;
+  const fail = (message: string, at: Span = span): Expression => {
+    p.report("error", "arguments", at, message);
+    return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
+  };
+  if (name?.kind !== "string" || args.length > 3) return fail("getopt takes the option's name in quotes and a default: `getopt(\"pid\", 0)`");
+  const given = p.named?.get(name.value);
+  if (fallback === undefined || fallback.kind === "boolean") {
+    if (given === undefined) return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
+    if (given === true || given === "true" || given === "1") return { kind: "boolean", value: true, type: unknownType, span };
+    if (given === "false" || given === "0") return { kind: "boolean", value: false, type: unknownType, span };
+    return fail(`--${name.value} is true or false, not "${given}"`);
+  }
+  if (fallback.kind === "string") {
+    if (given === true) return fail(`--${name.value} needs a value: --${name.value}=TEXT`);
+    return given === undefined ? fallback : stringLiteral(given, span);
+  }
+  const number = fallback.kind === "unary" && fallback.operator === "-" ? fallback.operand : fallback;
+  if (number.kind !== "integer") return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
+  if (given === undefined) return fallback;
+  if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
+  return integerLiteral(given, span) ?? fail(`--${name.value} is a number, not "${given}"`);
+}
+
+function integerLiteral(text: string, span: Span): Expression | undefined {
+  const negative = text.startsWith("-");
+  const value = integerValue(negative ? text.slice(1) : text);
+  if (typeof value !== "bigint") return undefined;
+  const literal: Expression = { kind: "integer", value, type: unknownType, span };
+  return negative ? { kind: "unary", operator: "-", operand: literal, type: unknownType, span } : literal;
+}
+
+function stringLiteral(value: string, span: Span): StringLiteral {
+  return { kind: "string", value, type: unknownType, span };
+}

@@ -1,0 +1,129 @@
+// bpftrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic, and whatever could be read is in
+// the program all the same.
+import type { Diagnostic, Source } from "../diagnostic.ts";
+import type { ConfigEntry, Dialect, EnumDeclaration, FunctionDeclaration, MapDeclaration, Probe, Program, StructDeclaration } from "../program.ts";
+import { Cursor, failure, type Grammar, type ParseOptions } from "./cursor.ts";
+import { parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
+import { parseExpression } from "./expressions.ts";
+import { checkDefinition, collectMacros, macroAt } from "./macros.ts";
+import { preprocess } from "./preprocess.ts";
+import { parseProbe } from "./probes.ts";
+import { parseBody, parseIf, startsProbe } from "./statements.ts";
+
+export type { BuiltinNames, ParseOptions } from "./cursor.ts";
+
+const dialect: Dialect = { name: "bpftrace", stringCapacity: 1024, printMapsAtExit: true, printStyle: "bpftrace" };
+const grammar: Grammar = { expression: parseExpression, body: parseBody, ifElse: parseIf };
+
+export function parse(source: Source, options: ParseOptions): { program: Program; diagnostics: Diagnostic[] } {
+  const p = new Cursor(source, preprocess(source.text), options, grammar);
+  const config: ConfigEntry[] = [];
+  const structs: StructDeclaration[] = [];
+  const enums: EnumDeclaration[] = [];
+  const maps: MapDeclaration[] = [];
+  const functions: FunctionDeclaration[] = [];
+  const probes: Probe[] = [];
+
+  collectMacros(p);
+  while (p.token.kind !== "end" && !p.tooManyErrors) {
+    const start = p.token.start;
+    p.unclosed = false;
+    try {
+      p.statementLinks(item);
+    } catch (error) {
+      if (error !== failure) throw error;
+      p.expansion = undefined;
+      p.predicate = false;
+      recover(p, start);
+    }
+  }
+  if (probes.length === 0 && functions.length === 0 && !p.diagnostics.some((d) => d.severity === "error")) {
+    p.report("error", "syntax", { start: source.text.length, end: source.text.length }, "there is no probe in this script");
+  }
+  const program: Program = { source, dialect, config, structs, enums, maps, functions, probes };
+  return { program, diagnostics: p.diagnostics.sort((a, b) => a.span.start - b.span.start) };
+
+  function item(): void {
+    const { token } = p;
+    if (token.kind === "identifier") {
+      const next = p.peek();
+      switch (token.text) {
+        case "config":
+          if (next.text !== "=") break;
+          if (config.length > 0) p.report("error", "placement", token, "there is one config block in a script");
+          if (probes.length > 0) p.report("error", "placement", token, "the config block stands before all probes");
+          return parseConfig(p, config);
+        case "struct":
+        case "union":
+        case "enum":
+        case "typedef":
+          return parseTypeDefinition(p, { structs, enums });
+        case "let":
+          maps.push(parseMapDeclaration(p));
+          return;
+        case "fn":
+          functions.push(parseFunction(p));
+          return;
+        case "macro":
+          return macroDefinition(p);
+        case "import": {
+          p.advance();
+          if (p.token.kind !== "string") p.fail(`expected a path in quotes after \`import\`, found ${p.describe()}`);
+          const path = p.advance();
+          p.accept(";");
+          p.report("error", "feature", { start: token.start, end: path.end }, "imports are not supported", "put what is in the file into the script");
+          return;
+        }
+      }
+    } else if (token.kind === "punctuation" && token.text === ";") {
+      p.advance();
+      return;
+    } else if (token.kind === "punctuation" && token.text === "}") {
+      p.fail("this `}` closes nothing");
+    } else if (token.kind === "punctuation" && (token.text === "{" || token.text === "/")) {
+      p.fail(`expected a probe before \`${token.text}\``, token, "as in `tracepoint:sched:sched_switch { … }`");
+    }
+    probes.push(parseProbe(p));
+  }
+}
+
+function macroDefinition(p: Cursor): void {
+  p.advance();
+  const name = p.expectName("the macro's name");
+  if (p.accept("(")) {
+    while (!p.at(")")) {
+      if (p.token.kind !== "variable" && p.token.kind !== "map" && p.token.kind !== "identifier") {
+        p.fail(`expected a parameter (\`$variable\`, \`@map\` or \`expression\`), found ${p.describe()}`);
+      }
+      p.advance();
+      if (!p.accept(",")) break;
+    }
+    p.expect(")", "after the macro's parameters");
+  }
+  const macro = p.at("{") ? macroAt(p, p.token.start) : undefined;
+  if (macro === undefined) {
+    p.fail(`expected \`{\` after \`macro ${name.text}\`, found ${p.describe()}`);
+  }
+  checkDefinition(p, macro);
+}
+
+/** Goes on behind a top-level item that failed: after its last `}`, or where a line starts another item. */
+function recover(p: Cursor, start: number): void {
+  if (p.token.start === start) p.advance();
+  let depth = 0;
+  while (p.token.kind !== "end") {
+    if (depth === 0 && p.lineEnds() && startsItem(p)) return;
+    if (p.at("{")) {
+      depth++;
+    } else if (p.at("}")) {
+      p.advance();
+      if (--depth <= 0) return;
+      continue;
+    }
+    p.advance();
+  }
+}
+
+function startsItem(p: Cursor): boolean {
+  return startsProbe(p) || (p.token.kind === "identifier" && /^(struct|union|enum|macro|fn|config)$/.test(p.token.text));
+}

@@ -1,0 +1,115 @@
+// Probe headers: `uprobe:/bin/bash:readline, interval:s:1 /pid == 3/ { … }`. They have no tokens: a part holds any character
+// but `:` `,` `{` and white space, and `/` only where a path can be.
+import type { Span } from "../diagnostic.ts";
+import type { Probe, ProbeSpec } from "../program.ts";
+import type { Cursor } from "./cursor.ts";
+import { parseExpression, spanOf } from "./expressions.ts";
+import { stringValue } from "./literals.ts";
+import { positionalArgument } from "./parameters.ts";
+import { parseBlock } from "./statements.ts";
+import { isDigit, nameEnd, scan, skipTrivia } from "./tokens.ts";
+
+/** The part that is a path, by provider: 1 is the one behind the provider's name. */
+const pathParts: Readonly<Record<string, number>> = {
+  uprobe: 1, uretprobe: 1, u: 1, ur: 1, usdt: 1, U: 1, iter: 2, it: 2,
+};
+
+export function parseProbe(p: Cursor): Probe {
+  const start = p.token.start;
+  const specs: ProbeSpec[] = [];
+  let at = start;
+  do {
+    at = skipTrivia(p.text, at);
+    const spec = readSpec(p, at);
+    if (spec.end === at) {
+      p.seek(at);
+      p.fail(specs.length === 0 ? `expected a probe, found ${p.describe()}` : `expected another probe after \`,\`, found ${p.describe()}`);
+    }
+    specs.push(spec.spec);
+    p.last = spec.end;
+    at = skipTrivia(p.text, spec.end);
+  } while (p.text[at] === "," && ++at);
+  p.seek(at);
+
+  let predicate: Probe["predicate"];
+  if (p.at("/")) {
+    p.advance();
+    p.predicate = true;
+    try {
+      predicate = parseExpression(p);
+    } finally {
+      p.predicate = false;
+    }
+    p.expect("/", "after the predicate");
+  } else if (!p.at("{")) {
+    const last = specs.at(-1)!;
+    const bare = last.parts.length === 0 && !/^(begin|end)$/i.test(last.provider);
+    p.fail(`expected \`{\` or \`/\` after the probe \`${last.text}\`, found ${p.describe()}`, spanOf(p.token),
+      bare ? "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`" : undefined);
+  }
+  const body = parseBlock(p, "of the probe");
+  return { specs, ...(predicate === undefined ? {} : { predicate }), body, span: { start, end: body.span.end } };
+}
+
+/** The spec at an offset, and where it ends. */
+function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
+  const { text } = p;
+  let at = start;
+  // `name=provider:…`: a name for the probe, which means nothing yet.
+  const named = nameEnd(text, start);
+  if (named > start && !isDigit(text.charCodeAt(start)) && text[named] === "=" && text[named + 1] !== "=") at = named + 1;
+  const from = at;
+  const parts: string[] = [""];
+  const add = (piece: string): void => { parts[parts.length - 1] += piece; };
+  reading: for (; at < text.length; at++) {
+    const character = text[at]!;
+    switch (character) {
+      case ":": parts.push(""); break;
+      case ",":
+      case "{":
+      case "}":
+      case ";":
+      case " ":
+      case "\t":
+      case "\r":
+      case "\n":
+        break reading;
+      case "/":
+        if (pathParts[parts[0]!] !== parts.length - 1) break reading;
+        add(character);
+        break;
+      case "\"": {
+        const token = scan(text, at);
+        if (token.kind !== "string") p.fail(token.problem!, spanOf(token));
+        add(stringValue(token.text).value);
+        at = token.end - 1;
+        break;
+      }
+      case "$": {
+        const end = nameEnd(text, at + 1);
+        const number = text.slice(at + 1, end);
+        if (/^\d+$/.test(number)) {
+          add(positionalForProbe(p, number, { start: at, end }));
+          at = end - 1;
+        } else if (text[at + 1] === "#") {
+          add(String(p.positional.length));
+          at++;
+        } else {
+          add(character);
+        }
+        break;
+      }
+      default: add(character);
+    }
+  }
+  const [provider = "", ...rest] = parts;
+  return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
+}
+
+function positionalForProbe(p: Cursor, number: string, span: Span): string {
+  const given = number === "0" ? undefined : p.positional[Number(number) - 1];
+  if (given !== undefined) return given;
+  if (number === "0") positionalArgument(p, number, span);
+  else p.report("error", "arguments", span, `the probe needs the positional parameter $${number}, which was not given`);
+  return "";
+}

@@ -1,0 +1,273 @@
+// Statements and blocks, and where to go on after an error in one.
+import type { BinaryOperator, Block, Expression, Statement } from "../program.ts";
+import { unknownType } from "../types.ts";
+import { blockValue, failure, type Body, type Cursor, type IfElse } from "./cursor.ts";
+import { around, inParentheses, parseExpression, parseVariable, spanOf } from "./expressions.ts";
+import { parseType } from "./type-names.ts";
+
+const assignments = new Map<string, BinaryOperator | null>([
+  ["=", null], ["+=", "+"], ["-=", "-"], ["*=", "*"], ["/=", "/"], ["%=", "%"], ["&=", "&"], ["|=", "|"], ["^=", "^"],
+  ["<<=", "<<"], [">>=", ">>"],
+]);
+
+export function parseBlock(p: Cursor, of: string): Block {
+  return asBlock(parseBody(p, of));
+}
+
+export function parseBody(p: Cursor, of: string): Body {
+  const open = p.expect("{", `at the start ${of}`);
+  return p.nested(() => inParentheses(p, () => {
+    const statements: Statement[] = [];
+    let value: Expression | undefined;
+    while (!p.at("}")) {
+      if (value !== undefined) {
+        // The last one was not the last.
+        statements.push(asStatement(value));
+        value = undefined;
+      }
+      if (p.token.kind === "end" || startsProbe(p)) {
+        const message = p.token.kind === "end" ? `expected \`}\` at the end ${of}` : `expected \`}\` at the end ${of}, before this probe`;
+        const span = p.token.kind === "end" ? spanOf(open) : spanOf(p.token);
+        p.unclosed ||= (p.report("error", "syntax", span, message, p.token.kind === "end" ? "this `{` is never closed" : undefined), true);
+        return { statements, span: { start: open.start, end: p.last } };
+      }
+      const start = p.token.start;
+      try {
+        value = p.statementLinks(() => parseStatement(p, statements));
+      } catch (error) {
+        if (error !== failure || p.tooManyErrors) throw error;
+        recover(p, start);
+      }
+    }
+    const close = p.advance();
+    return { statements, ...(value === undefined ? {} : { value }), span: { start: open.start, end: close.end } };
+  }));
+}
+
+/** Reads one statement into `into`, with its `;`. Gives back an expression that stands at a block's end without one. */
+function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
+  const { token } = p;
+  const start = token.start;
+  p.statement = start;
+  p.withoutValue = undefined;
+  const end = (): { start: number; end: number } => ({ start, end: p.last });
+
+  if (token.kind === "punctuation") {
+    if (token.text === ";") {
+      p.advance();
+      return undefined;
+    }
+    if (token.text === "{") {
+      into.push(parseBlock(p, "of the block"));
+      return undefined;
+    }
+  }
+  if (token.kind === "identifier") {
+    switch (token.text) {
+      case "if": {
+        const found = parseIf(p);
+        if (p.at("}") && found.value !== undefined) return found.value;
+        into.push(found.statement);
+        return undefined;
+      }
+      case "while": {
+        p.advance();
+        const condition = parseExpression(p);
+        const body = parseBlock(p, "of the loop");
+        into.push({ kind: "while", condition, body, span: end() });
+        return undefined;
+      }
+      case "unroll": {
+        p.advance();
+        const count = parseExpression(p);
+        const body = parseBlock(p, "of the loop");
+        into.push({ kind: "unroll", count, body, span: end() });
+        return undefined;
+      }
+      case "for":
+        into.push(parseFor(p));
+        return undefined;
+      case "break":
+      case "continue": {
+        p.advance();
+        const span = end();
+        endOfStatement(p);
+        into.push({ kind: token.text, span });
+        return undefined;
+      }
+      case "return": {
+        p.advance();
+        const value = p.at(";") || p.at("}") ? undefined : parseExpression(p);
+        const span = end();
+        endOfStatement(p);
+        into.push({ kind: "return", ...(value === undefined ? {} : { value }), span });
+        return undefined;
+      }
+      case "let": {
+        p.advance();
+        if (p.token.kind === "map") p.fail("maps are declared outside of probes", undefined, "move this line to before the first probe");
+        const variable = parseVariable(p);
+        const declared = p.accept(":") ? parseType(p) : undefined;
+        const value = p.accept("=") ? parseExpression(p) : undefined;
+        const span = end();
+        endOfStatement(p);
+        into.push({
+          kind: "declare", variable, ...(declared === undefined ? {} : { declared }), ...(value === undefined ? {} : { value }), span,
+        });
+        return undefined;
+      }
+      case "_":
+        if (p.peek().text === "=") {
+          p.advance();
+          p.advance();
+          const expression = parseExpression(p);
+          const span = end();
+          endOfStatement(p);
+          into.push({ kind: "expression", expression, discard: true, span });
+          return undefined;
+        }
+    }
+  }
+
+  const expression = parseExpression(p);
+  const operator = p.token.kind === "punctuation" ? assignments.get(p.token.text) : undefined;
+  if (operator !== undefined) {
+    into.push(parseAssignment(p, expression, operator));
+    return undefined;
+  }
+  // Narrowing does not see that reading the expression sets this.
+  const withoutValue = p.withoutValue as Body | undefined;
+  if (withoutValue !== undefined) {
+    p.withoutValue = undefined;
+    endOfStatement(p);
+    into.push(asBlock(withoutValue));
+    return undefined;
+  }
+  if (p.at("}")) return expression;
+  const block = expression.kind === "block-expression" || expression.kind === "conditional";
+  if (!(block && p.text[p.last - 1] === "}")) endOfStatement(p);
+  into.push(asStatement(expression));
+  return undefined;
+}
+
+function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator | null): Statement {
+  const sign = p.advance();
+  if (target.kind !== "variable" && target.kind !== "map") {
+    return p.fail(`\`${sign.text}\` needs a variable or a map on its left`, target.span,
+      target.kind === "member" || target.kind === "index" ? "memory cannot be written; copy the value to a variable" : undefined);
+  }
+  const from = p.token;
+  if (operator === null && target.kind === "map" && from.kind === "identifier" && p.peek().text === "(") {
+    const aggregate = p.builtins.aggregate(from.text);
+    if (aggregate !== undefined && !p.macros.has(from.text)) {
+      const value = parseExpression(p);
+      if (value.kind === "call" && value.span.start === from.start) {
+        const [first, ...parameters] = value.args;
+        const span = around(target, value);
+        endOfStatement(p);
+        return { kind: "aggregate", target, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span };
+      }
+      const span = around(target, value);
+      endOfStatement(p);
+      return { kind: "assign", target, operator, value, span };
+    }
+  }
+  const value = parseExpression(p);
+  const span = around(target, value);
+  // `$x = { … }` and `$x = if … { … } else { … }` may go without.
+  endOfStatement(p);
+  return { kind: "assign", target, operator, value, span };
+}
+
+export function parseIf(p: Cursor): IfElse {
+  return p.nested(() => {
+    const { start } = p.advance();
+    const condition = parseExpression(p);
+    const then = parseBody(p, "of the `if`");
+    let otherwise: Body | undefined;
+    let otherwiseValue: Expression | undefined;
+    if (p.atWord("else")) {
+      p.advance();
+      if (p.atWord("if")) {
+        const inner = parseIf(p);
+        otherwise = { statements: [inner.statement], span: inner.statement.span };
+        otherwiseValue = inner.value;
+      } else {
+        otherwise = parseBody(p, "of the `else`");
+        otherwiseValue = blockValue(otherwise);
+      }
+    }
+    const span = { start, end: p.last };
+    const statement: IfElse["statement"] = {
+      kind: "if", condition, then: asBlock(then), ...(otherwise === undefined ? {} : { otherwise: asBlock(otherwise) }), span,
+    };
+    const thenValue = blockValue(then);
+    if (thenValue === undefined || otherwiseValue === undefined) return { statement };
+    return { statement, value: { kind: "conditional", condition, then: thenValue, otherwise: otherwiseValue, type: unknownType, span } };
+  });
+}
+
+function parseFor(p: Cursor): Statement {
+  const { start } = p.advance();
+  const parenthesis = p.accept("(");
+  const variable = parseVariable(p);
+  p.expect(":", "in `for ($x : …)`");
+  const from = parseExpression(p);
+  const to = p.accept("..") ? parseExpression(p) : undefined;
+  if (to === undefined && (from.kind !== "map" || from.keys.length > 0)) {
+    p.fail("`for` goes over a map (`$kv : @map`) or a range (`$i : 0..10`)", from.span);
+  }
+  if (parenthesis) p.expect(")", "before the body of the loop");
+  const body = parseBlock(p, "of the loop");
+  const span = { start, end: p.last };
+  if (to !== undefined) return { kind: "for-range", variable, from, to, body, span };
+  if (from.kind !== "map") throw failure;
+  return { kind: "for-map", variable, map: from, body, span };
+}
+
+function endOfStatement(p: Cursor): void {
+  if (p.accept(";") || p.at("}")) return;
+  if (p.text[p.last - 1] === "}" && p.lineEnds()) return;
+  p.expect(";", "after the statement");
+}
+
+export function asBlock({ statements, value, span }: Body): Block {
+  return { kind: "block", statements: value === undefined ? statements : [...statements, asStatement(value)], span };
+}
+
+function asStatement(expression: Expression): Statement {
+  return { kind: "expression", expression, span: expression.span };
+}
+
+/**
+ * Whether a probe starts at the cursor, which is where a statement should: a `}` is missing. No statement starts with
+ * a name and `:`, or with `begin {`.
+ */
+export function startsProbe(p: Cursor): boolean {
+  if (p.token.kind !== "identifier" || p.expansion !== undefined) return false;
+  const next = p.peek();
+  if (next.kind !== "punctuation") return false;
+  return next.text === ":" ? next.start === p.token.end : next.text === "{" && /^(begin|end|BEGIN|END)$/.test(p.token.text);
+}
+
+/** Goes on behind the statement that started at `start` and failed: its `;`, or the `}` of the block it is in. */
+function recover(p: Cursor, start: number): void {
+  if (p.token.start === start && !p.at("}")) p.advance();
+  let depth = 0;
+  while (p.token.kind !== "end") {
+    if (p.at("{")) {
+      depth++;
+    } else if (p.at("}")) {
+      if (depth === 0) return;
+      depth--;
+      if (depth === 0 && p.peek().text !== "else") {
+        p.advance();
+        return;
+      }
+    } else if (depth === 0 && (p.at(";") || (p.lineEnds() && startsProbe(p)))) {
+      p.accept(";");
+      return;
+    }
+    p.advance();
+  }
+}

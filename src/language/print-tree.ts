@@ -1,0 +1,168 @@
+// The tree as text, for `-d` and for golden tests: S-expressions, indented where they do not fit a line. What the checker
+// has typed carries its type: `(+ $x:u8 1:i64):i64`.
+import type { Block, Expression, MapAccess, Program, Statement, StructDeclaration, TypeName, Variable } from "./program.ts";
+import type { Type } from "./types.ts";
+
+/** A word, or a list in parentheses with what follows its closing one. */
+type Form = string | { readonly items: readonly Form[]; readonly suffix: string };
+
+const columns = 110;
+
+export function printTree(program: Program): string {
+  const forms: Form[] = [
+    ...program.config.map((entry) => list("config", entry.name, quote(entry.value))),
+    ...program.structs.map(structForm),
+    ...program.enums.map((e) => list("enum", e.name || "_", ...e.constants.map((c) => list(c.name, String(c.value))))),
+    ...program.maps.map((m) => list("map", `@${m.name}`, m.storage, ...(m.entries === undefined ? [] : [String(m.entries)]))),
+    ...program.functions.map((f) => list("fn", f.name, list(...f.parameters.map((parameter) => `$${parameter.name}:${typeNameText(parameter.type)}`)),
+      ...(f.result === undefined ? [] : [typeNameText(f.result)]), ...f.body.statements.map(statementForm))),
+    ...program.probes.map((probe) => list("probe", ...probe.specs.map((spec) => [spec.provider, ...spec.parts].map(specPart).join(":")),
+      ...(probe.predicate === undefined ? [] : [list("when", expressionForm(probe.predicate))]), ...probe.body.statements.map(statementForm))),
+  ];
+  return forms.map((form) => `${layOut(form, 0)}\n`).join("");
+}
+
+function structForm(s: StructDeclaration): Form {
+  return list(s.union ? "union" : "struct", s.name || "_", ...s.members.map((m) => list(m.name || "_",
+    "members" in m.type ? structForm(m.type) : typeNameText(m.type), ...(m.bitWidth === undefined ? [] : [`bits=${m.bitWidth}`]))));
+}
+
+function blockForm(block: Block): Form {
+  return list("do", ...block.statements.map(statementForm));
+}
+
+function statementForm(s: Statement): Form {
+  switch (s.kind) {
+    case "block": return blockForm(s);
+    case "expression": return s.discard === true ? list("discard", expressionForm(s.expression)) : expressionForm(s.expression);
+    case "assign": return list(`${s.operator ?? ""}=`, expressionForm(s.target), expressionForm(s.value));
+    case "declare": return list("let", expressionForm(s.variable), ...(s.declared === undefined ? [] : [`:${typeNameText(s.declared)}`]),
+      ...(s.value === undefined ? [] : [expressionForm(s.value)]));
+    case "aggregate": return list("aggregate", s.aggregate, expressionForm(s.target), ...(s.value === undefined ? [] : [expressionForm(s.value)]),
+      ...s.parameters.map(expressionForm));
+    case "if": return list("if", expressionForm(s.condition), blockForm(s.then), ...(s.otherwise === undefined ? [] : [blockForm(s.otherwise)]));
+    case "while": return list("while", expressionForm(s.condition), blockForm(s.body));
+    case "unroll": return list("unroll", expressionForm(s.count), blockForm(s.body));
+    case "for-range": return list("for", expressionForm(s.variable), list("..", expressionForm(s.from), expressionForm(s.to)), blockForm(s.body));
+    case "for-map": return list("for", expressionForm(s.variable), expressionForm(s.map),
+      ...(s.order === undefined ? [] : [`${s.order.descending ? "-" : "+"}${s.order.by}`]),
+      ...(s.limit === undefined ? [] : [list("limit", expressionForm(s.limit))]), blockForm(s.body));
+    case "break":
+    case "continue": return list(s.kind);
+    case "return": return list("return", ...(s.value === undefined ? [] : [expressionForm(s.value)]));
+  }
+}
+
+function expressionForm(e: Expression): Form {
+  const form = untyped(e);
+  if (e.type.kind === "unknown") return form;
+  const suffix = `:${typeText(e.type)}`;
+  return typeof form === "string" ? form + suffix : { ...form, suffix };
+}
+
+function untyped(e: Expression): Form {
+  switch (e.kind) {
+    case "integer": return String(e.value);
+    case "string": return quote(e.value);
+    case "boolean": return String(e.value);
+    case "identifier": return e.constant === undefined ? `'${e.name}` : `'${e.name}=${e.constant}`;
+    case "builtin": return e.name;
+    case "variable": return `$${e.name}`;
+    case "map": return mapForm(e);
+    case "unary": return list(e.operator, expressionForm(e.operand));
+    case "binary": return list(e.operator, expressionForm(e.left), expressionForm(e.right));
+    case "conditional": return list("?", expressionForm(e.condition), expressionForm(e.then), expressionForm(e.otherwise));
+    case "increment": {
+      const sign = e.delta > 0 ? "++" : "--";
+      return list(e.prefix ? `${sign}_` : `_${sign}`, targetForm(e.target));
+    }
+    case "call": return list(e.name, ...e.args.map(expressionForm));
+    case "member": return list(".", expressionForm(e.object), e.name);
+    case "index": return list("[]", expressionForm(e.object), expressionForm(e.index));
+    case "tuple-index": return list(".", expressionForm(e.object), String(e.index));
+    case "cast": return list("cast", typeNameText(e.to), expressionForm(e.operand));
+    case "sizeof": return list("sizeof", "pointers" in e.of ? typeNameText(e.of) : expressionForm(e.of), ...constantForm(e.constant));
+    case "offsetof": return list("offsetof", "pointers" in e.of ? typeNameText(e.of) : expressionForm(e.of), e.path.join("."), ...constantForm(e.constant));
+    case "tuple": return list("tuple", ...e.elements.map(expressionForm));
+    case "record": return list("record", ...e.fields.map((f) => list(f.name, expressionForm(f.value))));
+    case "block-expression": return list("do", ...e.statements.map(statementForm), list("value", expressionForm(e.value)));
+  }
+}
+
+function targetForm(target: Variable | MapAccess): Form {
+  return expressionForm(target);
+}
+
+function mapForm(map: MapAccess): Form {
+  return map.keys.length === 0 ? `@${map.name}` : list(`@${map.name}`, ...map.keys.map(expressionForm));
+}
+
+function constantForm(constant: bigint | undefined): Form[] {
+  return constant === undefined ? [] : [`=${constant}`];
+}
+
+/** As it is written: `struct task_struct**`, `uint8[16]`. */
+export function typeNameText(type: TypeName): string {
+  const tag = type.tag === undefined ? "" : `${type.tag} `;
+  return tag + type.name + "*".repeat(type.pointers) + type.dimensions.map((d) => `[${d === 0 ? "" : d}]`).join("");
+}
+
+function typeText(type: Type): string {
+  switch (type.kind) {
+    case "unknown":
+    case "void": return type.kind;
+    case "boolean": return "bool";
+    case "integer": return `${type.signed ? "i" : "u"}${type.bits}`;
+    case "enum": return `enum ${type.name}`;
+    case "pointer": return `${typeText(type.target)}*`;
+    case "struct": return `${type.union ? "union" : "struct"} ${type.name || "_"}`;
+    case "array": return `${typeText(type.element)}[${type.length}]`;
+    case "string":
+    case "buffer": return `${type.kind}[${type.capacity}]`;
+    case "tuple": return `(${type.elements.map(typeText).join(",")})`;
+    case "record": return `(${type.fields.map((f) => `${f.name}=${typeText(f.type)}`).join(",")})`;
+    case "stack": return type.space === "kernel" ? "kstack" : "ustack";
+    case "named": return type.of;
+    case "aggregate": return type.aggregate;
+  }
+}
+
+function list(...items: Form[]): Form {
+  return { items, suffix: "" };
+}
+
+function specPart(part: string): string {
+  return /[\s"():,{]/.test(part) ? quote(part) : part;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+function layOut(form: Form, indent: number): string {
+  if (typeof form === "string") return form;
+  const flat = oneLine(form, columns - indent);
+  if (flat !== undefined) return flat;
+  // Words stay on the first line, as far as they go; each list gets a line of its own.
+  const firstList = form.items.findIndex((item) => typeof item !== "string");
+  let words = firstList < 0 ? form.items.length : Math.max(1, firstList);
+  while (words > 1 && form.items.slice(0, words).join(" ").length + indent > columns) words--;
+  const head = form.items.slice(0, words);
+  const lines = form.items.slice(head.length).map((item) => `\n${" ".repeat(indent + 2)}${layOut(item, indent + 2)}`);
+  return `(${head.map((item) => layOut(item, indent + 2)).join(" ")}${lines.join("")})${form.suffix}`;
+}
+
+/** Undefined when it is longer than `room`, found out without making much more than that, or is a block of several statements. */
+function oneLine(form: Form, room: number): string | undefined {
+  if (typeof form === "string") return form.length <= room ? form : undefined;
+  if (form.items[0] === "probe") return undefined;
+  const pieces: string[] = [];
+  let left = room - 2 - form.suffix.length;
+  for (const item of form.items) {
+    const piece = left < 0 ? undefined : oneLine(item, left);
+    if (piece === undefined) return undefined;
+    pieces.push(piece);
+    left -= piece.length + 1;
+  }
+  return `(${pieces.join(" ")})${form.suffix}`;
+}

@@ -1,0 +1,91 @@
+// A diagnostic as a person reads it:
+//
+//   opens.bt:3:9: error: there is no builtin `pidd`
+//    3 │ { print(pidd) }
+//      │         ^^^^
+//   help: did you mean `pid`?
+import type { Diagnostic, Source, Span } from "./diagnostic.ts";
+
+export interface RenderOptions { readonly color: boolean }
+
+/** Columns of a source line that are shown; longer lines are cut to a window around the span. */
+const window = 120;
+
+const plain = { bold: "", error: "", warning: "", faint: "", help: "", reset: "" };
+const colored = { bold: "\x1b[1m", error: "\x1b[1;31m", warning: "\x1b[1;35m", faint: "\x1b[34m", help: "\x1b[1;36m", reset: "\x1b[0m" };
+
+/** Text of several lines, the last one ended. */
+export function renderDiagnostic(source: Source, diagnostic: Diagnostic, { color }: RenderOptions): string {
+  const style = color ? colored : plain;
+  const { text } = source;
+  const span = clamp(text, diagnostic.span);
+  const first = lineAt(text, span.start);
+  const last = lineAt(text, Math.max(span.start, span.end - 1));
+  const mark = style[diagnostic.severity];
+  const lines = [
+    `${style.bold}${source.name}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} `
+    + `${style.bold}${printable(diagnostic.message)}${style.reset}`,
+  ];
+  const width = String(last.number).length;
+  const gutter = (number: number | ""): string => `${style.faint} ${String(number).padStart(width)} │${style.reset}`;
+  const show = (line: Line, start: number, end: number): void => {
+    const { shown, before, marked } = cut(text.slice(line.start, line.end), start - line.start, end - line.start);
+    lines.push(`${gutter(line.number)} ${shown}`.trimEnd(), `${gutter("")} ${before}${mark}${"^".repeat(marked)}${style.reset}`);
+  };
+  if (first.number === last.number) {
+    show(first, span.start, span.end);
+  } else {
+    show(first, span.start, first.end);
+    if (last.number > first.number + 1) lines.push(`${gutter("")} …`);
+    show(last, last.start + /^\s*/.exec(text.slice(last.start, span.end))![0].length, span.end);
+  }
+  if (diagnostic.help !== undefined) lines.push(`${style.help}help:${style.reset} ${printable(diagnostic.help)}`);
+  return `${lines.join("\n")}\n`;
+}
+
+interface Line { readonly number: number; readonly start: number; readonly end: number }
+
+function lineAt(text: string, offset: number): Line {
+  let number = 1;
+  let start = 0;
+  for (let next = text.indexOf("\n"); next >= 0 && next < offset; next = text.indexOf("\n", start)) {
+    number++;
+    start = next + 1;
+  }
+  const end = text.indexOf("\n", start);
+  return { number, start, end: end < 0 ? text.length : end };
+}
+
+function clamp(text: string, { start, end }: Span): Span {
+  // What is missing at the end of the script is shown behind its last character, not on an empty line after it.
+  const limit = text.trimEnd().length;
+  const from = Math.max(0, Math.min(start, limit));
+  return { start: from, end: Math.max(from, Math.min(end, limit)) };
+}
+
+/** A line, the blank text (tabs kept) that stands before the marks below it, and how many marks. */
+function cut(line: string, start: number, end: number): { shown: string; before: string; marked: number } {
+  let from = 0;
+  let to = line.length;
+  if (line.length > window) {
+    from = Math.max(0, Math.min(start - 30, line.length - window));
+    to = Math.min(line.length, from + window);
+  }
+  const head = from > 0 ? "…" : "";
+  const tail = to < line.length ? "…" : "";
+  const visible = (piece: string): string => printable(piece);
+  const before = head.replace(/./g, " ") + [...visible(line.slice(from, start))].map((c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
+  const marked = [...visible(line.slice(start, Math.min(end, to)))].reduce((sum, c) => sum + columns(c), 0);
+  return { shown: head + visible(line.slice(from, to)) + tail, before, marked: Math.max(1, marked) };
+}
+
+/** What a terminal could take for a command is shown as `?`. */
+function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "?");
+}
+
+function columns(character: string): number {
+  if (/\p{M}/u.test(character)) return 0;
+  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(character) ? 2 : 1;
+}
