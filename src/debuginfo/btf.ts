@@ -137,14 +137,14 @@ export class Btf {
   kind(id: number): BtfKind {
     if (id === 0) return "void";
     const owner = this.#owner(id);
-    return KINDS[(owner.#words[owner.#records[id - owner.start]! + 1]! >>> 24) & 0x1f]!;
+    return KINDS[(owner.#words[owner.#records[id - owner.start] + 1] >>> 24) & 0x1f];
   }
 
   /** The type's own name; "" when it has none. */
   name(id: number): string {
     if (id === 0) return "void";
     const owner = this.#owner(id);
-    return this.#string(owner.#words[owner.#records[id - owner.start]!]!);
+    return this.#string(owner.#words[owner.#records[id - owner.start]]);
   }
 
   /** The id of the first type of this name and one of these kinds. */
@@ -173,9 +173,9 @@ export class Btf {
     const words = this.#words;
     const records = this.#records;
     for (let i = 0; i < records.length; i++) {
-      const at = records[i]!;
-      if (((words[at + 1]! >>> 24) & 0x1f) !== wanted) continue;
-      if (prefix !== undefined && !this.#startsWith(words[at]!, prefix)) continue;
+      const at = records[i];
+      if (((words[at + 1] >>> 24) & 0x1f) !== wanted) continue;
+      if (prefix !== undefined && !this.#startsWith(words[at], prefix)) continue;
       yield this.start + i;
     }
   }
@@ -189,11 +189,11 @@ export class Btf {
     const words = this.#words;
     // The word may occur anywhere in the section: only where it names a constant does it count.
     for (let word = words.indexOf(offset); word >= 0; word = words.indexOf(offset, word + 1)) {
-      const at = this.#records[this.#recordAt(word)]!;
-      const kind = (words[at + 1]! >>> 24) & 0x1f;
+      const at = this.#records[this.#recordAt(word)];
+      const kind = (words[at + 1] >>> 24) & 0x1f;
       if (kind !== KIND_ENUM && kind !== KIND_ENUM64) continue;
       const each = kind === KIND_ENUM ? 2 : 3;
-      if (word >= at + 3 && (word - at - 3) % each === 0) return enumValue(words, word, each === 3, words[at + 1]! >>> 31 === 1);
+      if (word >= at + 3 && (word - at - 3) % each === 0) return enumValue(words, word, each === 3, words[at + 1] >>> 31 === 1);
     }
     return undefined;
   }
@@ -210,8 +210,8 @@ export class Btf {
     for (let step = 0; step < CHAIN_LIMIT; step++) {
       if (id === 0) return 0;
       const owner = this.#owner(id);
-      const at = owner.#records[id - owner.start]!;
-      switch (KINDS[(owner.#words[at + 1]! >>> 24) & 0x1f]!) {
+      const at = owner.#records[id - owner.start];
+      switch (KINDS[(owner.#words[at + 1] >>> 24) & 0x1f]) {
         case "typedef": if (also === "modifiers") return id; break;
         case "const":
         case "volatile":
@@ -251,7 +251,7 @@ export class Btf {
     let high = records.length;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if (records[middle]! <= word) low = middle; else high = middle;
+      if (records[middle] <= word) low = middle; else high = middle;
     }
     return low;
   }
@@ -287,17 +287,17 @@ export class Btf {
 
   #decode(id: number): BtfType {
     const words = this.#words;
-    const at = this.#records[id - this.start]!;
-    const name = this.#string(words[at]!);
-    const info = words[at + 1]!;
+    const at = this.#records[id - this.start];
+    const name = this.#string(words[at]);
+    const info = words[at + 1];
     const vlen = info & 0xffff;
     const flag = info >>> 31 === 1;
-    const sizeOrType = words[at + 2]!;
-    const kind = KINDS[(info >>> 24) & 0x1f]!;
+    const sizeOrType = words[at + 2];
+    const kind = KINDS[(info >>> 24) & 0x1f];
     switch (kind) {
       case "void": return { kind };
       case "int": {
-        const encoding = words[at + 3]!;
+        const encoding = words[at + 3];
         return {
           kind, name, size: sizeOrType, signed: (encoding & 0x1000000) !== 0, boolean: (encoding & 0x4000000) !== 0,
           bits: encoding & 0xff, bitOffset: (encoding >>> 16) & 0xff,
@@ -310,11 +310,11 @@ export class Btf {
       case "const":
       case "restrict":
       case "type-tag": return { kind, name, type: sizeOrType };
-      case "array": return { kind, element: words[at + 3]!, length: words[at + 5]! };
+      case "array": return { kind, element: words[at + 3], length: words[at + 5] };
       case "forward": return { kind, name, union: flag };
       case "function": return { kind, name, type: sizeOrType, linkage: vlen };
-      case "variable": return { kind, name, type: sizeOrType, linkage: words[at + 3]! };
-      case "declaration-tag": return { kind, name, type: sizeOrType, component: words[at + 3]! | 0 };
+      case "variable": return { kind, name, type: sizeOrType, linkage: words[at + 3] };
+      case "declaration-tag": return { kind, name, type: sizeOrType, component: words[at + 3] | 0 };
       case "struct":
       case "union": {
         let members: readonly BtfMember[] | undefined;
@@ -330,14 +330,14 @@ export class Btf {
       case "function-prototype": {
         const parameters: BtfParameter[] = [];
         for (let entry = at + 3; entry < at + 3 + vlen * 2; entry += 2) {
-          parameters.push({ name: this.#string(words[entry]!), type: words[entry + 1]! });
+          parameters.push({ name: this.#string(words[entry]), type: words[entry + 1] });
         }
         return { kind, result: sizeOrType, parameters };
       }
       case "data-section": {
         const variables: { type: number; offset: number; size: number }[] = [];
         for (let entry = at + 3; entry < at + 3 + vlen * 3; entry += 3) {
-          variables.push({ type: words[entry]!, offset: words[entry + 1]!, size: words[entry + 2]! });
+          variables.push({ type: words[entry], offset: words[entry + 1], size: words[entry + 2] });
         }
         return { kind, name, size: sizeOrType, variables };
       }
@@ -348,9 +348,9 @@ export class Btf {
     const words = this.#words;
     const members: BtfMember[] = [];
     for (let entry = at + 3; entry < at + 3 + count * 3; entry += 3) {
-      const place = words[entry + 2]!;
+      const place = words[entry + 2];
       members.push({
-        name: this.#string(words[entry]!), type: words[entry + 1]!,
+        name: this.#string(words[entry]), type: words[entry + 1],
         bitOffset: bitFields ? place & 0xffffff : place, bitWidth: bitFields ? place >>> 24 : 0,
       });
     }
@@ -361,7 +361,7 @@ export class Btf {
     const words = this.#words;
     const constants: BtfConstant[] = [];
     for (let i = 0, entry = at + 3; i < count; i++, entry += wide ? 3 : 2) {
-      constants.push({ name: this.#string(words[entry]!), value: enumValue(words, entry, wide, signed) });
+      constants.push({ name: this.#string(words[entry]), value: enumValue(words, entry, wide, signed) });
     }
     return constants;
   }
@@ -376,18 +376,18 @@ function scanRecords(words: Uint32Array, records: Uint32Array): number {
   let count = 0;
   let at = 0;
   while (at + 3 <= total) {
-    const info = words[at + 1]!;
+    const info = words[at + 1];
     const kind = (info >>> 24) & 0x1f;
     if (kind === 0 || kind >= KINDS.length) return -1;
     records[count++] = at;
-    at += 3 + FIXED_WORDS[kind]! + WORDS_EACH[kind]! * (info & 0xffff);
+    at += 3 + FIXED_WORDS[kind] + WORDS_EACH[kind] * (info & 0xffff);
   }
   return at === total ? count : -1;
 }
 
 function enumValue(words: Uint32Array, entry: number, wide: boolean, signed: boolean): bigint {
-  const low = words[entry + 1]!;
+  const low = words[entry + 1];
   if (!wide) return BigInt(signed ? low | 0 : low);
-  const value = (BigInt(words[entry + 2]!) << 32n) | BigInt(low);
+  const value = (BigInt(words[entry + 2]) << 32n) | BigInt(low);
   return signed ? BigInt.asIntN(64, value) : value;
 }

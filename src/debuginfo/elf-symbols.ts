@@ -55,7 +55,7 @@ class Table {
     const at = index * this.#stride;
     const section = this.#records.readUInt16LE(at + (this.#wide ? 6 : 14));
     if (section === 0) return undefined;
-    switch (this.#records[at + (this.#wide ? 4 : 12)]! & 0xf) {
+    switch (this.#records[at + (this.#wide ? 4 : 12)] & 0xf) {
       case STT_FUNC:
       case STT_GNU_IFUNC: return "function";
       case STT_OBJECT: return "object";
@@ -65,22 +65,22 @@ class Table {
 
   address(index: number): number {
     const word = index * (this.#stride / 4);
-    return this.#wide ? this.#words[word + 2]! + this.#words[word + 3]! * 2 ** 32 : this.#words[word + 1]!;
+    return this.#wide ? this.#words[word + 2] + this.#words[word + 3] * 2 ** 32 : this.#words[word + 1];
   }
 
   size(index: number): number {
     const word = index * (this.#stride / 4);
-    return this.#wide ? this.#words[word + 4]! + this.#words[word + 5]! * 2 ** 32 : this.#words[word + 2]!;
+    return this.#wide ? this.#words[word + 4] + this.#words[word + 5] * 2 ** 32 : this.#words[word + 2];
   }
 
   symbol(index: number): ElfSymbol | undefined {
     const kind = this.kind(index);
     if (kind === undefined || this.address(index) >= ADDRESS_LIMIT) return undefined;
-    const text = textAt(this.#strings, this.#words[index * (this.#stride / 4)]!);
+    const text = textAt(this.#strings, this.#words[index * (this.#stride / 4)]);
     const sign = text.indexOf("@");
     const name = sign > 0 ? text.slice(0, sign) : text;
     const version = sign > 0 ? text.slice(sign).replace(/^@+/, "") : this.#versionNames.get(this.#version(index) & ~VERSION_HIDDEN);
-    const global = this.#records[index * this.#stride + (this.#wide ? 4 : 12)]! >> 4 !== STB_LOCAL;
+    const global = this.#records[index * this.#stride + (this.#wide ? 4 : 12)] >> 4 !== STB_LOCAL;
     const size = Math.min(this.size(index), ADDRESS_LIMIT);
     return {
       name, ...(version === undefined ? {} : { version }),
@@ -113,7 +113,7 @@ class Table {
     }
     const set = new Set(offsets);
     for (let index = 0; index < this.count; index++) {
-      if (set.has(this.#words[index * step]!)) yield index;
+      if (set.has(this.#words[index * step])) yield index;
     }
   }
 
@@ -218,13 +218,13 @@ export class ElfSymbols {
     let high = starts.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (starts[middle]! <= wanted) low = middle + 1; else high = middle;
+      if (starts[middle] <= wanted) low = middle + 1; else high = middle;
     }
     // `low` is the first that begins behind the address.
     for (let at = low - 1; at >= 0 && at >= low - ENCLOSING; at--) {
-      const symbol = this.#startingAt(starts[at]!);
+      const symbol = this.#startingAt(starts[at]);
       if (symbol === undefined) continue;
-      const offset = wanted - starts[at]!;
+      const offset = wanted - starts[at];
       // Assembly without sizes reaches to the next function.
       if (offset < Number(symbol.size) || (symbol.size === 0n && at === low - 1)) return { name: symbol.name, offset, symbol };
     }

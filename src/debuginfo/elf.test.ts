@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { ElfSymbols } from "./elf-symbols.ts";
 import { Elf, ElfError, bytesOf, type Bytes } from "./elf.ts";
 import { usdtNotes } from "./usdt-notes.ts";
@@ -28,13 +28,13 @@ test("symbols are those of nm, by name, by address and in the listing", { skip: 
   // T t W: functions, B b D d: objects; only those with a size have a type.
   const lines = execFileSync("nm", ["--print-size", "--defined-only", path], { encoding: "utf8" }).trim().split("\n");
   const expected = lines.map((line) => /^([0-9a-f]+) ([0-9a-f]+) ([TtWBbDd]) (\S+)$/.exec(line)).filter((match) => match !== null);
-  const own = expected.filter((match) => ["main", "hidden", "shown", "probed", "weak_alias", "initialised", "zeroes"].includes(match[4]!));
+  const own = expected.filter((match) => ["main", "hidden", "shown", "probed", "weak_alias", "initialised", "zeroes"].includes(match[4]));
   assert.equal(own.length, 7);
   for (const [, address, size, letter, name] of own) {
-    const kind = /[TtW]/.test(letter!) ? "function" : "object";
+    const kind = /[TtW]/.test(letter) ? "function" : "object";
     const symbol = { name, address: BigInt(`0x${address}`), size: BigInt(`0x${size}`), kind, global: name !== "hidden" };
-    assert.deepEqual(symbols.find(name!), symbol);
-    assert.deepEqual(listed.get(name!), symbol);
+    assert.deepEqual(symbols.find(name), symbol);
+    assert.deepEqual(listed.get(name), symbol);
     if (kind === "object") continue;
     const shown = name === "weak_alias" ? "shown" : name;
     const last = symbols.functionAt(symbol.address + symbol.size - 1n);
@@ -71,13 +71,13 @@ test("static probes: place, semaphore and arguments", { skip: missing || process
   assert.equal(more.length, 0);
   const probed = symbols.find("probed")!;
   assert.deepEqual([plain?.provider, plain?.name, plain?.semaphoreOffset], ["fixture", "plain", 0n]);
-  assert.match(plain!.argumentText, /^-4@%edi$/);
+  assert.match(plain.argumentText, /^-4@%edi$/);
   assert.deepEqual([guarded?.provider, guarded?.name, guarded?.argumentText], ["fixture", "guarded", ""]);
-  for (const probe of [plain!, guarded!]) {
+  for (const probe of [plain, guarded]) {
     assert.equal(symbols.functionAt(probe.address)?.symbol.address, probed.address);
     assert.equal(bytes[Number(probe.fileOffset)], 0x90, "a nop");
   }
-  assert.equal(guarded!.semaphoreOffset, elf.fileOffset(symbols.find("fixture_semaphore")!.address));
+  assert.equal(guarded.semaphoreOffset, elf.fileOffset(symbols.find("fixture_semaphore")!.address));
 });
 
 test("compressed sections", { skip: missing }, () => {

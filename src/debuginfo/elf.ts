@@ -145,7 +145,7 @@ export class Elf {
           });
     }
     const strings = raw[names] === undefined ? Buffer.alloc(0) : this.content(raw[names]);
-    return (this.#sections = raw.map((section, i) => ({ ...section, name: textAt(strings, nameOffsets[i]!) })));
+    return (this.#sections = raw.map((section, i) => ({ ...section, name: textAt(strings, nameOffsets[i]) })));
   }
 
   section(name: string): Section | undefined {

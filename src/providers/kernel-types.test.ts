@@ -57,7 +57,7 @@ test("anonymous structs and enums go by their typedef's name; forwards find the 
   const states = types.find("states_t");
   assert.ok(states?.kind === "enum");
   assert.equal(states.name, "states_t");
-  assert.deepEqual([...states.names].sort(), [[0n, "A"], [1n, "B"]]);
+  assert.deepEqual([...states.names].toSorted((a, b) => Number(a[0] - b[0])), [[0n, "A"], [1n, "B"]]);
   assert.equal(struct(types.find("later_t")).size, 12);
   assert.equal(struct(types.find("never", "struct")).size, 0);
 });

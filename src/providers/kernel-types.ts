@@ -109,7 +109,7 @@ export class KernelTypes implements TypeScope {
       if (type?.kind !== "function") continue;
       const prototype = btf.type(type.type);
       if (prototype.kind !== "function-prototype" || prototype.parameters.length !== bare.parameters.length + 1) continue;
-      return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: prototype.parameters[i + 1]!.name })) };
+      return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: prototype.parameters[i + 1].name })) };
     }
     return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })) };
   }

@@ -156,14 +156,17 @@ export function openBinary(path: string, root = ""): LiveBinary | undefined {
  */
 export function findBinary(pathOrName: string, pid?: number): LiveBinary | undefined {
   const root = pid === undefined ? "" : rootOf(pid);
-  if (pathOrName.includes("/")) return openBinary(posix.resolve(pathOrName), root);
-  if (pathOrName === "") return undefined;
+  const isPath = pathOrName.includes("/");
   if (pid !== undefined) {
     const mapped = mappedBinaries(pid);
-    const path = mapped.find((each) => posix.basename(each) === pathOrName)
-      ?? mapped.find((each) => matchesLibrary(posix.basename(each), pathOrName));
-    if (path !== undefined) return openBinary(path, root);
+    const path = mapped.find((each) => (isPath ? each : posix.basename(each)) === pathOrName)
+      ?? mapped.find((each) => !isPath && matchesLibrary(posix.basename(each), pathOrName));
+    // The kernel names mapped files from our own root, and those of another mount namespace from that one's.
+    const found = path === undefined ? undefined : (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path);
+    if (found !== undefined) return found;
   }
+  if (isPath) return openBinary(posix.resolve(pathOrName), root);
+  if (pathOrName === "") return undefined;
   for (const folder of (process.env["PATH"] ?? DEFAULT_PATH).split(":")) {
     const path = posix.resolve(folder, pathOrName);
     const found = isExecutable(root, path) ? openBinary(path, root) : undefined;
@@ -176,7 +179,7 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
   return undefined;
 }
 
-/** Files with code that a process has mapped, as it sees their paths: the executable first. */
+/** Files with code that a process has mapped, as /proc/PID/maps names them: the executable first. */
 export function mappedBinaries(pid: number): readonly string[] {
   const paths = new Set<string>();
   for (const mapping of processMaps(pid)) {
@@ -194,12 +197,20 @@ export function mappedBinaries(pid: number): readonly string[] {
 /** Where a process's files are for us: "" when it sees the same ones. */
 export function rootOf(pid: number): string {
   try {
-    const sameNamespace = readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
-    if (sameNamespace && readlinkSync(`/proc/${pid}/root`) === readlinkSync("/proc/self/root")) return "";
+    if (sharesMounts(pid) && readlinkSync(`/proc/${pid}/root`) === readlinkSync("/proc/self/root")) return "";
   } catch (error) {
     absent(error);
   }
   return `/proc/${pid}/root`;
+}
+
+function sharesMounts(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
+  } catch (error) {
+    absent(error);
+    return false;
+  }
 }
 
 /** Follows symbolic links as a process does whose root is `root`: the kernel would follow absolute ones from our own. */

@@ -19,13 +19,13 @@ export function parseTracepointFormat(text: string): TracepointFormat | undefine
       if (line.startsWith("print fmt:")) break;
       continue;
     }
-    const declared = DECLARATION.exec(match[1]!.trim());
+    const declared = DECLARATION.exec(match[1].trim());
     if (declared === null) continue;
-    const name = declared[2]!;
+    const name = declared[2];
     if (name.startsWith("common_")) continue;
     fields.push({
       name,
-      declaration: `${(declared[1] ?? "").trim()}${declared[3]!.replace(/\s+/g, "")}`,
+      declaration: `${(declared[1] ?? "").trim()}${declared[3].replace(/\s+/g, "")}`,
       offset: Number(match[2]), size: Number(match[3]), signed: match[4] === "1",
     });
   }

@@ -25,7 +25,7 @@ describe("kernel types", { skip: noBtf }, () => {
     for (const name of ["task_struct", "sock", "file", "dentry", "net_device", "tcp_sock", "page"]) {
       const text = new RegExp(`^\\[\\d+\\] STRUCT '${name}' size=(\\d+) vlen=\\d+\\n((?:\t.*\n)*)`, "m").exec(dump);
       assert.ok(text);
-      const expected = [...text[2]!.matchAll(/^\t'(.*?)' type_id=\d+ bits_offset=(\d+)(?: bitfield_size=(\d+))?$/gm)]
+      const expected = [...text[2].matchAll(/^\t'(.*?)' type_id=\d+ bits_offset=(\d+)(?: bitfield_size=(\d+))?$/gm)]
         .map((m) => [m[1] === "(anon)" ? "" : m[1], Number(m[2]), m[3] === undefined ? undefined : Number(m[3])]);
       assert.ok(expected.length > 3);
       const type = struct(name);
@@ -72,7 +72,7 @@ describe("kernel types", { skip: noBtf }, () => {
     const names = system.kernelFunctions();
     assert.ok(names.includes("vfs_read"));
     assert.deepEqual(names, [...names].sort());
-    const address = /^([0-9a-f]+) T vfs_read$/m.exec(readFileSync("/proc/kallsyms", "latin1"))![1]!;
+    const address = /^([0-9a-f]+) T vfs_read$/m.exec(readFileSync("/proc/kallsyms", "latin1"))![1];
     assert.equal(system.symbolAddress("vfs_read"), BigInt(`0x${address}`));
   });
 });
@@ -81,7 +81,7 @@ describe("tracepoints", { skip: noTracefs }, () => {
   it("reads formats", () => {
     const format = system.tracepoint("sched", "sched_switch");
     assert.deepEqual(format?.fields.slice(0, 2), [
-      { name: "prev_comm", declaration: "char[16]", offset: 8, size: 16, signed: format!.fields[0]!.signed },
+      { name: "prev_comm", declaration: "char[16]", offset: 8, size: 16, signed: format!.fields[0].signed },
       { name: "prev_pid", declaration: "pid_t", offset: 24, size: 4, signed: true },
     ]);
     assert.equal(format.id, Number(readFileSync("/sys/kernel/tracing/events/sched/sched_switch/id", "latin1")));
