@@ -27,6 +27,8 @@ export interface Consumer {
   /** Lost events and failed map updates, as they are noticed (and once more at the end). */
   trouble(trouble: Trouble): void;
   attached(probes: number): void;
+  /** Once, between the last event and the maps that are printed at the end. */
+  endOfEvents?(): void;
   /** After each batch of records, and before the session waits: write out what is buffered. */
   flush(): void;
 }

@@ -1,0 +1,131 @@
+// What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, readSync } from "node:fs";
+import type { EventField, EventSchema } from "../compiler/plan.ts";
+import type { PrintfFormat } from "../language/printf.ts";
+import { decoder } from "./decode.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
+import { snapshotOf, type LiveMap } from "./maps.ts";
+
+/** Makes a function that formats a record's fields: the command of system(), the path of cat(). Printf is the output room's. */
+export type TextFormatter = (
+  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+) => (offset: number) => string;
+
+export interface ActionTargets {
+  readonly consumer: Consumer;
+  readonly services: ConsumerServices;
+  readonly formatter: TextFormatter;
+  readonly liveMaps: ReadonlyMap<number, LiveMap>;
+  exit(code: number): void;
+}
+
+/** The handler of one schema's records in one memory. */
+export function recordHandler(schema: EventSchema, memory: RecordMemory, targets: ActionTargets): RecordHandler {
+  const { action, fields } = schema;
+  const { consumer, services } = targets;
+  switch (action.kind) {
+    case "printf":
+    case "print-value":
+    case "print-entry":
+    case "time":
+    case "join":
+    case "data":
+    case "error": return consumer.handler(schema, memory, services);
+    case "exit": {
+      const code = fieldReader(fields[0], memory, 0);
+      return (offset) => targets.exit(code(offset));
+    }
+    case "print-map": {
+      const top = fieldReader(fields[0], memory, 0);
+      const divisor = fieldReader(fields[1], memory, 1);
+      const live = liveMap(targets, action.map);
+      return (offset) => consumer.map(snapshotOf(live, action.map), { top: top(offset), divisor: divisor(offset), services });
+    }
+    case "clear-map": {
+      const live = liveMap(targets, action.map);
+      return () => live.clear();
+    }
+    case "zero-map": {
+      const live = liveMap(targets, action.map);
+      return () => live.zero();
+    }
+    case "system": {
+      const command = targets.formatter(action.format, fields, memory, services);
+      return (offset) => runCommand(command(offset), consumer);
+    }
+    case "cat": {
+      const path = targets.formatter(action.format, fields, memory, services);
+      const limit = services.plan.config.maxCatBytes;
+      return (offset) => copyFile(path(offset), limit, consumer);
+    }
+  }
+}
+
+/** The maps that a session prints when it ends: the script's, by name, those that hold anything. */
+export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapshot[] {
+  return [...liveMaps]
+    .sort(([, a], [, b]) => (a.map.name < b.map.name ? -1 : a.map.name > b.map.name ? 1 : 0))
+    .map(([index, live]) => snapshotOf(live, index))
+    .filter(({ entries }) => entries.length > 0);
+}
+
+function liveMap(targets: ActionTargets, index: number): LiveMap {
+  const live = targets.liveMaps.get(index);
+  if (!live) throw new Error(`strobe: an event names map ${index}, which is none of the script's`);
+  return live;
+}
+
+function fieldReader(field: EventField | undefined, memory: RecordMemory, absent: number): (offset: number) => number {
+  if (!field) return () => absent;
+  const decode = decoder(field.type);
+  return (offset) => Number(decode(memory.view, memory.bytes, offset + field.offset));
+}
+
+/** Runs a command and hands on what it wrote. Waits for it, so that its output keeps its place. */
+function runCommand(command: string, consumer: Consumer): void {
+  consumer.flush();
+  const { stdout, status, signal, error } = spawnSync("/bin/sh", ["-c", command], {
+    stdio: ["inherit", "pipe", "inherit"], maxBuffer: 1 << 30,
+  });
+  if (stdout && stdout.length > 0) consumer.text(stdout);
+  if (error) consumer.trouble({ kind: "message", text: `ERROR: could not run "${command}": ${error.message}` });
+  else if (signal) consumer.trouble({ kind: "message", text: `ERROR: command was ended by ${signal}` });
+  else if (status !== 0) consumer.trouble({ kind: "message", text: `ERROR: command exited with code ${status}` });
+}
+
+function copyFile(path: string, limit: number, consumer: Consumer): void {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    consumer.trouble({ kind: "message", text: `ERROR: failed to open file '${path}' (${reason(error)})` });
+    return;
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(limit);
+    let length = 0;
+    while (length < limit) {
+      const got = readSync(fd, buffer, length, limit - length, null);
+      if (got === 0) break;
+      length += got;
+    }
+    consumer.text(buffer.subarray(0, length));
+  } catch (error) {
+    consumer.trouble({ kind: "message", text: `ERROR: failed to read file '${path}' (${reason(error)})` });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** `No such file or directory`: the words of strerror(3), as far as Node has them. */
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "ENOENT": return "No such file or directory";
+    case "EACCES": return "Permission denied";
+    case "EISDIR": return "Is a directory";
+    case "ENOTDIR": return "Not a directory";
+    default: return message;
+  }
+}

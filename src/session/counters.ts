@@ -1,0 +1,67 @@
+// What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
+// missed because a handler was running already.
+import type { Plan } from "../compiler/plan.ts";
+import { progInfo } from "../linux/bpf.ts";
+import type { Trouble } from "./events.ts";
+import type { LoadedProgram } from "./kernel-objects.ts";
+
+interface Counter { readonly offset: number; readonly trouble: (count: number) => Trouble; seen: number }
+
+/** The per-CPU region, as far as counters care. */
+export interface CounterRegion {
+  readonly memory: { readonly u32: Uint32Array };
+  /** Bytes. */
+  readonly stripe: number;
+  readonly cpus: number;
+}
+
+export class TroubleCounters {
+  readonly #region: CounterRegion | undefined;
+  readonly #counters: Counter[] = [];
+
+  constructor(plan: Plan, region: CounterRegion | undefined) {
+    this.#region = region;
+    if (!region) return;
+    const known = new Set<number>();
+    const add = (offset: number, trouble: Counter["trouble"]): void => {
+      if (known.has(offset)) return; // schemas may share a counter
+      known.add(offset);
+      this.#counters.push({ offset, trouble, seen: 0 });
+    };
+    for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
+    for (const { role, failureOffset } of plan.kernelMaps) {
+      if (role.kind !== "map" || failureOffset === undefined) continue;
+      const { name } = plan.maps[role.map];
+      add(failureOffset, (count) => ({ kind: "map-full", map: name, count }));
+    }
+  }
+
+  /** What was counted since the last call. */
+  take(): Trouble[] {
+    const region = this.#region;
+    if (!region) return [];
+    const { memory: { u32 }, stripe, cpus } = region;
+    const troubles: Trouble[] = [];
+    for (const counter of this.#counters) {
+      let total = 0;
+      for (let cpu = 0; cpu < cpus; cpu++) {
+        const word = (counter.offset + cpu * stripe) >>> 2;
+        total += u32[word] + u32[word + 1] * 0x1_0000_0000;
+      }
+      if (total === counter.seen) continue;
+      troubles.push(counter.trouble(total - counter.seen));
+      counter.seen = total;
+    }
+    return troubles;
+  }
+}
+
+/** Events that a program did not see because it (or a tracing program like it) was running on that CPU already. */
+export function missedEvents(programs: readonly LoadedProgram[]): Trouble[] {
+  const troubles: Trouble[] = [];
+  for (const { program, descriptor } of programs) {
+    const missed = Number(progInfo(descriptor).recursionMisses);
+    if (missed > 0) troubles.push({ kind: "missed", probe: program.sites[0]?.name ?? program.name, count: missed });
+  }
+  return troubles;
+}

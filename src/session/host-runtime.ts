@@ -1,0 +1,121 @@
+// What host programs (begin, end, interval: JavaScript generated from the IR) see of the live session.
+import { readFileSync } from "node:fs";
+import type { HostRuntime } from "../compiler/runtime.ts";
+import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/procfs.ts";
+import type { LiveMap } from "./maps.ts";
+
+export interface HostServices {
+  /** By the plan's index; stack maps are absent. */
+  readonly maps: ReadonlyMap<number, LiveMap>;
+  /** The boot clock when the session began. */
+  readonly start: bigint;
+  readonly childPid: number;
+  /** Takes a record now, in the order of emission. */
+  emit(schema: number, record: Uint8Array): void;
+}
+
+export class LiveHostRuntime implements HostRuntime {
+  readonly #services: HostServices;
+  #comm: Uint8Array | undefined;
+
+  constructor(services: HostServices) {
+    this.#services = services;
+  }
+
+  /** The current process, as far as a host program has one, is strobe. */
+  builtin(name: string): bigint {
+    switch (name) {
+      case "pid":
+      case "tid": return BigInt(process.pid);
+      case "uid": return BigInt(process.getuid?.() ?? 0);
+      case "gid": return BigInt(process.getgid?.() ?? 0);
+      case "cpu": return currentCpu();
+      case "random": return BigInt(Math.floor(Math.random() * 0x1_0000_0000));
+      case "nsecs-boot": return clockNs(CLOCK_BOOTTIME);
+      case "nsecs-monotonic": return clockNs(CLOCK_MONOTONIC);
+      case "nsecs-tai":
+      case "nsecs-sw-tai": return clockNs(CLOCK_TAI);
+      case "nsecs-wall": return clockNs(CLOCK_REALTIME);
+      case "jiffies": return clockNs(CLOCK_BOOTTIME) / 4_000_000n;
+      case "elapsed": return clockNs(CLOCK_BOOTTIME) - this.#services.start;
+      case "child-pid": return BigInt(this.#services.childPid);
+      case "user-mode": return 1n;
+      // No task, no context, no kernel: 0, as a failed read is.
+      case "cgroup":
+      case "numa-node":
+      case "task":
+      case "func-ip":
+      case "attach-cookie":
+      case "context": return 0n;
+      default: throw new Error(`strobe: a host program asks for "${name}"`);
+    }
+  }
+
+  comm(): Uint8Array {
+    if (!this.#comm) {
+      this.#comm = new Uint8Array(16);
+      try {
+        this.#comm.set(readFileSync("/proc/self/comm").subarray(0, 15));
+        const end = this.#comm.indexOf(10);
+        if (end >= 0) this.#comm[end] = 0;
+      } catch {
+        this.#comm.set(Buffer.from("strobe"));
+      }
+    }
+    return this.#comm.slice();
+  }
+
+  mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined {
+    return this.#map(map).lookup(key);
+  }
+
+  mapStore(map: number, key: Uint8Array | null, value: Uint8Array): void {
+    this.#map(map).store(key, value);
+  }
+
+  mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint {
+    return this.#map(map).add(key, delta);
+  }
+
+  mapDelete(map: number, key: Uint8Array | null): boolean {
+    return this.#map(map).delete(key);
+  }
+
+  mapLength(map: number): number {
+    return this.#map(map).length();
+  }
+
+  aggregate(map: number, key: Uint8Array | null, value: bigint): void {
+    this.#map(map).aggregate(key, value);
+  }
+
+  mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {
+    return this.#map(map).entries();
+  }
+
+  emit(schema: number, record: Uint8Array): void {
+    this.#services.emit(schema, record);
+  }
+
+  /** This process has no way into the kernel's memory, and reads none of its own. */
+  readMemory(): Uint8Array | undefined {
+    return undefined;
+  }
+
+  signal(signal: bigint): bigint {
+    process.kill(process.pid, Number(signal));
+    return 0n;
+  }
+
+  #map(index: number): LiveMap {
+    const map = this.#services.maps.get(index);
+    if (map === undefined) throw new Error(`strobe: a host program uses map ${index}, which is none of its kind`);
+    return map;
+  }
+}
+
+/** The CPU this thread last ran on: field 39 of its stat file. */
+function currentCpu(): bigint {
+  const stat = readFileSync("/proc/thread-self/stat", "latin1");
+  return BigInt(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36] ?? "0");
+}

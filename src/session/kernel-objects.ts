@@ -1,0 +1,175 @@
+// What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it goes
+// when the descriptors do, however this process ends.
+import { readFileSync } from "node:fs";
+import type { IrMap } from "../compiler/ir.ts";
+import type { KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
+import { Btf } from "../debuginfo/btf.ts";
+import type { ProgramType } from "../language/context.ts";
+import { roundUp } from "../language/layout.ts";
+import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, openModuleBtf } from "../linux/bpf.ts";
+import { closeFd } from "../linux/ffi.ts";
+import { MappedArray } from "../linux/mapped-array.ts";
+import { possibleCpus } from "../linux/perf.ts";
+import { RingBuffer } from "../linux/ring.ts";
+import { closeAll } from "./detach.ts";
+import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
+import { relocated, type Targets } from "./relocate.ts";
+import type { StackTable } from "./symbols.ts";
+
+/** enum bpf_prog_type, include/uapi/linux/bpf.h */
+const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
+const BPF_F_SLEEPABLE = 16;
+
+export interface PercpuRegion { readonly memory: MappedArray; readonly stripe: number; readonly cpus: number }
+
+export interface LoadedProgram { readonly program: KernelProgram; readonly descriptor: number }
+
+export class KernelObjects implements Disposable {
+  readonly cpus = possibleCpus();
+  /** Descriptors of plan.kernelMaps. */
+  readonly maps: number[] = [];
+  readonly programs: LoadedProgram[] = [];
+  readonly liveMaps = new Map<number, LiveMap>();
+  readonly stacks = new Map<number, StackTable>();
+  ring: RingBuffer | undefined;
+  ringBytes = 0;
+  percpu: PercpuRegion | undefined;
+  #globals: MappedArray | undefined;
+  readonly #plan: Plan;
+
+  /** Creates the plan's maps. @throws LinuxError, with nothing left behind */
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    try {
+      for (const map of plan.kernelMaps) this.#create(map);
+      plan.maps.forEach((map, index) => this.#bind(map, index));
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #create(map: KernelMap): void {
+    const entries = map.role.kind === "events" && map.entries === 0 ? this.#plan.config.ringBytes : map.entries;
+    const fd = createMap({ name: map.name, type: map.type, keySize: map.keySize, valueSize: map.valueSize, entries, flags: map.flags });
+    this.maps.push(fd);
+    switch (map.role.kind) {
+      case "globals":
+        this.#globals = new MappedArray(fd, map.valueSize);
+        break;
+      case "percpu":
+        this.percpu = { memory: new MappedArray(fd, map.valueSize), stripe: map.role.stripe, cpus: this.cpus };
+        break;
+      case "events":
+        this.ring = new RingBuffer(fd, entries);
+        this.ringBytes = entries;
+        break;
+      case "map":
+      case "scratch":
+        break;
+    }
+  }
+
+  #bind(map: IrMap, index: number): void {
+    const { storage } = map;
+    switch (storage.kind) {
+      case "slot":
+        if (!this.#globals) throw new Error(`strobe: the plan has no globals region for @${map.name}`);
+        this.liveMaps.set(index, new SlotMap(map, storage.offset, this.#globals));
+        break;
+      case "percpu-slot":
+        if (!this.percpu) throw new Error(`strobe: the plan has no per-CPU region for @${map.name}`);
+        this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.cpus));
+        break;
+      case "hash":
+      case "lru-hash": {
+        const { kernel, fd } = this.#kernelMap(index, map.name);
+        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, kernel.valueSize), kernel.keySize, kernel.valueSize));
+        break;
+      }
+      case "percpu-hash":
+      case "percpu-lru-hash": {
+        const { kernel, fd } = this.#kernelMap(index, map.name);
+        const table = tableOf(fd, kernel.keySize, roundUp(kernel.valueSize, 8) * this.cpus);
+        this.liveMaps.set(index, new PercpuHashMap(map, table, kernel.keySize, kernel.valueSize, this.cpus));
+        break;
+      }
+      case "stacks": {
+        const { kernel, fd } = this.#kernelMap(index, map.name);
+        this.stacks.set(index, { map, keySize: kernel.keySize, lookup: (key) => mapLookup(fd, key, kernel.valueSize) });
+        break;
+      }
+    }
+  }
+
+  #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
+    const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
+    if (at < 0) throw new Error(`strobe: the plan has no kernel map for @${name}`);
+    return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
+  }
+
+  /** Loads the plan's programs. @throws LinuxError: with the verifier's log, when it refused one */
+  load(constants: Omit<Targets, "maps" | "kernelVariable">, log: (line: string) => void): void {
+    let btf: Btf | undefined;
+    const targets: Targets = {
+      ...constants,
+      maps: this.maps,
+      kernelVariable: (symbol) => (btf ??= new Btf(readFileSync("/sys/kernel/btf/vmlinux"))).find(symbol, "variable"),
+    };
+    // The BTF of kernel modules that tracing programs bind to: only needed while loading.
+    const modules = new Map<string, number>();
+    const moduleOf = (name: string): number => {
+      const known = modules.get(name);
+      if (known !== undefined) return known;
+      const fd = openModuleBtf(name);
+      if (fd === undefined) throw new Error(`the kernel module "${name}" has no type information (or was unloaded)`);
+      modules.set(name, fd);
+      return fd;
+    };
+    try {
+      for (const program of this.#plan.programs) {
+        const { load, sleepable } = program.context;
+        const descriptor = loadProgram({
+          name: program.name,
+          type: programTypes[program.type],
+          code: relocated(program, targets),
+          license: this.#plan.config.license,
+          logSize: this.#plan.config.logSize,
+          subprograms: program.subprograms,
+          flags: sleepable ? BPF_F_SLEEPABLE : 0,
+          ...(load ? { expectedAttachType: load.attachType } : {}),
+          ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),
+          ...(load?.module !== undefined && load.module !== "vmlinux" ? { attachBtfObjectFd: moduleOf(load.module) } : {}),
+        });
+        this.programs.push({ program, descriptor });
+        log(`loaded ${program.name}: ${program.code.length / 8} instructions, ${program.sites.length} sites`);
+      }
+    } finally {
+      for (const fd of modules.values()) closeFd(fd);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.ring?.[Symbol.dispose]();
+    this.percpu?.memory[Symbol.dispose]();
+    this.#globals?.[Symbol.dispose]();
+    closeAll(this.programs.map(({ descriptor }) => descriptor));
+    closeAll(this.maps);
+    this.programs.length = 0;
+    this.maps.length = 0;
+    this.ring = undefined;
+    this.percpu = undefined;
+    this.#globals = undefined;
+    this.liveMaps.clear();
+    this.stacks.clear();
+  }
+}
+
+function tableOf(fd: number, keySize: number, valueSize: number): KernelTable {
+  return {
+    lookup: (key) => mapLookup(fd, key, valueSize),
+    update: (key, value) => mapUpdate(fd, key, value),
+    remove: (key) => mapDelete(fd, key),
+    entries: () => mapEntries(fd, keySize, valueSize),
+  };
+}

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { IrMap, MapStorage } from "../compiler/ir.ts";
+import { aggregateWords } from "../language/layout.ts";
+import { bucketOf } from "../language/histogram.ts";
+import { i64, u64, type AggregateKind, type AggregateType, type Type } from "../language/types.ts";
+import { mergeCopies } from "./aggregates.ts";
+import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
+
+function aggregate(kind: AggregateKind, signed = true): AggregateType {
+  return kind === "lhist"
+    ? { kind: "aggregate", aggregate: kind, signed, min: 0n, max: 100n, step: 10n }
+    : { kind: "aggregate", aggregate: kind, signed, bits: 0 };
+}
+
+function irMap(value: Type, storage: MapStorage, keys: readonly Type[] = []): IrMap {
+  return { name: "m", keys, value, storage, entries: 16 };
+}
+
+function memory(bytes: number): SharedMemory {
+  const words = new BigUint64Array(bytes / 8);
+  return { words, bytes: new Uint8Array(words.buffer), view: new DataView(words.buffer) };
+}
+
+function words(bytes: Uint8Array | undefined): bigint[] {
+  assert.ok(bytes);
+  return [...new BigUint64Array(bytes.slice().buffer)];
+}
+
+function key(value: bigint): Uint8Array {
+  return new Uint8Array(new BigUint64Array([value]).buffer);
+}
+
+/** A hash table as the kernel's: copies in, copies out. */
+function table(): KernelTable & { readonly data: Map<string, [Uint8Array, Uint8Array]> } {
+  const data = new Map<string, [Uint8Array, Uint8Array]>();
+  return {
+    data,
+    lookup: (k) => data.get(String(k))?.[1].slice(),
+    update: (k, v) => void data.set(String(k), [k.slice(), v.slice()]),
+    remove: (k) => data.delete(String(k)),
+    entries: () => [...data.values()].map(([k, v]) => [k.slice(), v.slice()] as const),
+  };
+}
+
+const minusOne = (1n << 64n) - 1n;
+
+/** Copies of three CPUs, 4 words apart, behind one word of something else. */
+function merge(type: AggregateType, ...cpus: bigint[][]): bigint[] {
+  const copies = new BigUint64Array(1 + cpus.length * 4);
+  copies[0] = 99n;
+  cpus.forEach((cpu, i) => copies.set(cpu, 1 + i * 4));
+  return words(mergeCopies(type, new DataView(copies.buffer), 8, 32, cpus.length));
+}
+
+test("the CPUs' copies are one: sums wrap, extremes go by sign and only count where set", () => {
+  assert.deepEqual(merge(aggregate("count"), [3n], [0n], [4n]), [7n]);
+  assert.deepEqual(merge(aggregate("sum"), [minusOne, 1n], [0n, 0n], [3n, 1n]), [2n, 1n]);
+  assert.deepEqual(merge(aggregate("sum"), [0n, 0n], [0n, 0n], [0n, 0n]), [0n, 0n]);
+  assert.deepEqual(merge(aggregate("avg"), [10n, 2n], [minusOne, 1n], [0n, 0n]), [9n, 3n]);
+  assert.deepEqual(merge(aggregate("min"), [0n, 0n], [5n, 1n], [minusOne, 1n]), [minusOne, 1n]);
+  assert.deepEqual(merge(aggregate("min", false), [0n, 0n], [5n, 1n], [minusOne, 1n]), [5n, 1n]);
+  assert.deepEqual(merge(aggregate("max"), [0n, 0n], [minusOne - 4n, 1n], [minusOne, 1n]), [minusOne, 1n]);
+  assert.deepEqual(merge(aggregate("max", false), [7n, 1n], [5n, 1n], [minusOne, 1n]), [minusOne, 1n]);
+  assert.deepEqual(merge(aggregate("min"), [0n, 0n], [0n, 0n], [0n, 0n]), [0n, 0n]);
+});
+
+test("a slot: set, add, zero, clear", () => {
+  const shared = memory(64);
+  const slot = new SlotMap(irMap(u64, { kind: "slot", offset: 16 }), 16, shared);
+  assert.deepEqual(slot.entries(), []);
+  assert.equal(slot.add(null, -3n), -3n);
+  assert.deepEqual([...shared.words], [0n, 0n, 1n, minusOne - 2n, 0n, 0n, 0n, 0n]);
+  slot.store(null, key(9n));
+  slot.zero();
+  assert.deepEqual(words(slot.lookup()), [0n]);
+  slot.store(null, key(9n));
+  slot.clear();
+  assert.equal(slot.lookup(), undefined);
+  assert.deepEqual([...shared.words], [0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n]);
+});
+
+test("a per-CPU slot: what the kernel wrote on any CPU and the host's own are read as one", () => {
+  const type = aggregate("stats");
+  const stripe = 64;
+  const shared = memory(3 * stripe);
+  const slot = new PercpuSlotMap(irMap(type, { kind: "percpu-slot", offset: 8 }), 8, shared, stripe, 3);
+  assert.deepEqual(slot.entries(), []);
+  // CPU 2: set, total -5 of 2 values.
+  shared.words.set([1n, BigInt.asUintN(64, -5n), 2n], (2 * stripe + 8) / 8);
+  slot.aggregate(null, 7n);
+  assert.deepEqual(words(slot.lookup()), [2n, 3n]);
+  slot.zero();
+  assert.deepEqual(slot.entries().map(([k, v]) => [k.length, words(v)]), [[0, [0n, 0n]]]);
+  slot.clear();
+  assert.deepEqual(slot.entries(), []);
+  assert.ok(shared.words.every((word) => word === 0n));
+});
+
+test("per-CPU hash entries are merged, and zeroed or cleared on every CPU", () => {
+  const type = aggregate("lhist");
+  const size = aggregateWords(type) * 8;
+  const kernel = table();
+  const map = new PercpuHashMap(irMap(type, { kind: "percpu-hash" }, [u64]), kernel, 8, size, 2);
+  const copies = new BigUint64Array((size / 8) * 2);
+  copies[3] = 2n;
+  copies[size / 8 + 3] = 5n;
+  kernel.update(key(1n), new Uint8Array(copies.buffer));
+  map.aggregate(key(1n), 25n); // bucket 3: [20, 30)
+  map.aggregate(key(2n), -1n);
+  assert.equal(words(map.lookup(key(1n)))[3], 8n);
+  assert.deepEqual(map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]), [[1n, 8n], [2n, 1n]]);
+  assert.equal(map.length(), 2);
+  map.zero();
+  assert.deepEqual(map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]), [[1n, 0n], [2n, 0n]]);
+  assert.equal(map.delete(key(1n)), true);
+  assert.equal(map.delete(key(1n)), false);
+  map.clear();
+  assert.equal(kernel.data.size, 0);
+});
+
+test("hash entries: stores are padded to the value's size, adding makes missing ones", () => {
+  const kernel = table();
+  const map = new HashMap(irMap(i64, { kind: "hash" }, [u64]), kernel, 8, 8);
+  assert.equal(map.lookup(key(5n)), undefined);
+  assert.equal(map.add(key(5n), 2n), 2n);
+  assert.equal(map.add(key(5n), -3n), -1n);
+  map.store(key(6n), new Uint8Array([1]));
+  assert.deepEqual(map.entries().map(([k, v]) => [words(k), words(v)]), [[[5n], [minusOne]], [[6n], [1n]]]);
+  const histogram = new HashMap(irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]), kernel, 8, aggregateWords(aggregate("hist")) * 8);
+  kernel.data.clear();
+  histogram.aggregate(key(1n), 20n);
+  histogram.aggregate(key(1n), 31n);
+  assert.equal(words(histogram.lookup(key(1n)))[bucketOf(20n, 0)], 2n);
+});

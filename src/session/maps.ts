@@ -1,0 +1,352 @@
+// The script's maps as they live in the kernel: one interface over the storages of compiler/ir.ts (MapStorage).
+//
+//   slot         globals region:  u64 set flag, then the value                        (memory-mapped)
+//   percpu-slot  per-CPU region:  in each CPU's stripe u64 set flag, then words       (memory-mapped)
+//   hash …       a kernel map: key bytes, value bytes
+//   percpu-hash  a kernel map: each value a copy a CPU, sizes rounded up to 8; read as one (aggregates.ts)
+//
+// The host and the kernel write at the same time. Adding to a slot is atomic; what the host does to a hash entry is
+// read, change, write, so an update that a probe makes in between may be lost, as with any two writers of a BPF map.
+import type { IrMap } from "../compiler/ir.ts";
+import { roundUp, sizeOf } from "../language/layout.ts";
+import type { AggregateType } from "../language/types.ts";
+import { addToCopy, mergeCopies } from "./aggregates.ts";
+import type { MapSnapshot } from "./events.ts";
+
+/** Entry operations on one kernel map; sizes are those of the system call (per-CPU values: all copies). */
+export interface KernelTable {
+  lookup(key: Uint8Array): Uint8Array | undefined;
+  update(key: Uint8Array, value: Uint8Array): void;
+  remove(key: Uint8Array): boolean;
+  entries(): readonly (readonly [key: Uint8Array, value: Uint8Array])[];
+}
+
+/** Memory shared with the kernel: linux/mapped-array.ts, or plain memory in tests. */
+export interface SharedMemory { readonly words: BigUint64Array; readonly bytes: Uint8Array; readonly view: DataView }
+
+export type MapEntries = readonly (readonly [key: Uint8Array, value: Uint8Array])[];
+
+/** One map. Values are bytes in the layout of language/layout.ts, aggregations with all CPUs together. */
+export interface LiveMap {
+  readonly map: IrMap;
+  /** `key` is null on maps without keys. */
+  lookup(key: Uint8Array | null): Uint8Array | undefined;
+  store(key: Uint8Array | null, value: Uint8Array): void;
+  /** Adds to an integer entry; the result is the new value, signed. */
+  add(key: Uint8Array | null, delta: bigint): bigint;
+  aggregate(key: Uint8Array | null, value: bigint): void;
+  delete(key: Uint8Array | null): boolean;
+  length(): number;
+  /** Removes every entry. */
+  clear(): void;
+  /** Keeps the keys, zeroes the values. */
+  zero(): void;
+  entries(): MapEntries;
+}
+
+const noKey = new Uint8Array(0);
+
+export function snapshotOf(live: LiveMap, index: number): MapSnapshot {
+  return { map: live.map, index, entries: live.entries() };
+}
+
+function aggregateOf(map: IrMap): AggregateType {
+  if (map.value.kind !== "aggregate") throw new Error(`strobe: @${map.name} is not an aggregation`);
+  return map.value;
+}
+
+/** A lone value in the globals region. */
+export class SlotMap implements LiveMap {
+  readonly map: IrMap;
+  readonly #memory: SharedMemory;
+  /** Index of the set flag's word. */
+  readonly #flag: number;
+  readonly #at: number;
+  readonly #size: number;
+
+  constructor(map: IrMap, offset: number, globals: SharedMemory) {
+    this.map = map;
+    this.#memory = globals;
+    this.#flag = offset / 8;
+    this.#at = offset + 8;
+    this.#size = sizeOf(map.value);
+  }
+
+  lookup(): Uint8Array | undefined {
+    if (this.#memory.words[this.#flag] === 0n) return undefined;
+    return this.#memory.bytes.slice(this.#at, this.#at + this.#size);
+  }
+
+  store(_key: Uint8Array | null, value: Uint8Array): void {
+    const { bytes, words } = this.#memory;
+    if (value.length >= this.#size) bytes.set(value.subarray(0, this.#size), this.#at);
+    else bytes.fill(0, this.#at + value.length, this.#at + this.#size).set(value, this.#at);
+    words[this.#flag] = 1n;
+  }
+
+  add(_key: Uint8Array | null, delta: bigint): bigint {
+    const { words } = this.#memory;
+    const added = BigInt.asUintN(64, delta);
+    const old = Atomics.add(words, this.#flag + 1, added);
+    words[this.#flag] = 1n;
+    return BigInt.asIntN(64, old + added);
+  }
+
+  aggregate(_key: Uint8Array | null, value: bigint): void {
+    addToCopy(aggregateOf(this.map), this.#memory.words, this.#flag + 1, value);
+    this.#memory.words[this.#flag] = 1n;
+  }
+
+  delete(): boolean {
+    const was = this.#memory.words[this.#flag] !== 0n;
+    this.#memory.words[this.#flag] = 0n;
+    this.zero();
+    return was;
+  }
+
+  length(): number {
+    return this.#memory.words[this.#flag] === 0n ? 0 : 1;
+  }
+
+  clear(): void {
+    this.delete();
+  }
+
+  zero(): void {
+    this.#memory.bytes.fill(0, this.#at, this.#at + this.#size);
+  }
+
+  entries(): MapEntries {
+    const value = this.lookup();
+    return value ? [[noKey, value]] : [];
+  }
+}
+
+/** An aggregation without keys: a copy in each CPU's stripe. The host adds to the first CPU's. */
+export class PercpuSlotMap implements LiveMap {
+  readonly map: IrMap;
+  readonly #type: AggregateType;
+  readonly #memory: SharedMemory;
+  readonly #offset: number;
+  readonly #stripe: number;
+  readonly #cpus: number;
+  readonly #size: number;
+
+  constructor(map: IrMap, offset: number, percpu: SharedMemory, stripe: number, cpus: number) {
+    this.map = map;
+    this.#type = aggregateOf(map);
+    this.#memory = percpu;
+    this.#offset = offset;
+    this.#stripe = stripe;
+    this.#cpus = cpus;
+    this.#size = sizeOf(map.value);
+  }
+
+  #isSet(): boolean {
+    for (let cpu = 0; cpu < this.#cpus; cpu++) {
+      if (this.#memory.words[(this.#offset + cpu * this.#stripe) / 8] !== 0n) return true;
+    }
+    return false;
+  }
+
+  lookup(): Uint8Array | undefined {
+    if (!this.#isSet()) return undefined;
+    return mergeCopies(this.#type, this.#memory.view, this.#offset + 8, this.#stripe, this.#cpus);
+  }
+
+  store(_key: Uint8Array | null, value: Uint8Array): void {
+    this.zero();
+    this.#memory.bytes.set(value.subarray(0, this.#size), this.#offset + 8);
+    this.#memory.words[this.#offset / 8] = 1n;
+  }
+
+  add(): bigint {
+    throw new Error(`strobe: @${this.map.name} is an aggregation`);
+  }
+
+  aggregate(_key: Uint8Array | null, value: bigint): void {
+    addToCopy(this.#type, this.#memory.words, this.#offset / 8 + 1, value);
+    this.#memory.words[this.#offset / 8] = 1n;
+  }
+
+  delete(): boolean {
+    const was = this.#isSet();
+    for (let cpu = 0; cpu < this.#cpus; cpu++) this.#memory.words[(this.#offset + cpu * this.#stripe) / 8] = 0n;
+    this.zero();
+    return was;
+  }
+
+  length(): number {
+    return this.#isSet() ? 1 : 0;
+  }
+
+  clear(): void {
+    this.delete();
+  }
+
+  zero(): void {
+    for (let cpu = 0; cpu < this.#cpus; cpu++) {
+      const at = this.#offset + cpu * this.#stripe + 8;
+      this.#memory.bytes.fill(0, at, at + this.#size);
+    }
+  }
+
+  entries(): MapEntries {
+    const value = this.lookup();
+    return value ? [[noKey, value]] : [];
+  }
+}
+
+/** A kernel hash table with one value an entry. A map without keys that the script declared as one has a 0 for key. */
+export class HashMap implements LiveMap {
+  readonly map: IrMap;
+  readonly #table: KernelTable;
+  readonly #valueSize: number;
+  readonly #lone: Uint8Array;
+
+  constructor(map: IrMap, table: KernelTable, keySize: number, valueSize: number) {
+    this.map = map;
+    this.#table = table;
+    this.#valueSize = valueSize;
+    this.#lone = new Uint8Array(keySize);
+  }
+
+  lookup(key: Uint8Array | null): Uint8Array | undefined {
+    return this.#table.lookup(key ?? this.#lone);
+  }
+
+  store(key: Uint8Array | null, value: Uint8Array): void {
+    this.#table.update(key ?? this.#lone, fitted(value, this.#valueSize));
+  }
+
+  add(key: Uint8Array | null, delta: bigint): bigint {
+    const value = this.#table.lookup(key ?? this.#lone) ?? new Uint8Array(this.#valueSize);
+    const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
+    const sum = BigInt.asUintN(64, view.getBigUint64(0, true) + delta);
+    view.setBigUint64(0, sum, true);
+    this.#table.update(key ?? this.#lone, value);
+    return BigInt.asIntN(64, sum);
+  }
+
+  aggregate(key: Uint8Array | null, value: bigint): void {
+    const words = new BigUint64Array(Math.ceil(this.#valueSize / 8));
+    const bytes = new Uint8Array(words.buffer, 0, this.#valueSize);
+    const old = this.#table.lookup(key ?? this.#lone);
+    if (old) bytes.set(old);
+    addToCopy(aggregateOf(this.map), words, 0, value);
+    this.#table.update(key ?? this.#lone, bytes);
+  }
+
+  delete(key: Uint8Array | null): boolean {
+    return this.#table.remove(key ?? this.#lone);
+  }
+
+  length(): number {
+    return this.#table.entries().length;
+  }
+
+  clear(): void {
+    for (const [key] of this.#table.entries()) this.#table.remove(key);
+  }
+
+  zero(): void {
+    const zeros = new Uint8Array(this.#valueSize);
+    for (const [key] of this.#table.entries()) this.#table.update(key, zeros);
+  }
+
+  entries(): MapEntries {
+    return this.#table.entries();
+  }
+}
+
+/** A kernel hash table with a copy a CPU. The host adds to the first CPU's; a plain value is the first non-zero copy. */
+export class PercpuHashMap implements LiveMap {
+  readonly map: IrMap;
+  readonly #table: KernelTable;
+  readonly #cpus: number;
+  /** Bytes of one copy in system calls. */
+  readonly #stride: number;
+  readonly #lone: Uint8Array;
+
+  constructor(map: IrMap, table: KernelTable, keySize: number, valueSize: number, cpus: number) {
+    this.map = map;
+    this.#table = table;
+    this.#cpus = cpus;
+    this.#stride = roundUp(valueSize, 8);
+    this.#lone = new Uint8Array(keySize);
+  }
+
+  #merged(copies: Uint8Array): Uint8Array {
+    const view = new DataView(copies.buffer, copies.byteOffset, copies.byteLength);
+    if (this.map.value.kind === "aggregate") return mergeCopies(this.map.value, view, 0, this.#stride, this.#cpus);
+    const size = sizeOf(this.map.value);
+    if (this.map.value.kind === "integer") {
+      let sum = 0n;
+      for (let cpu = 0; cpu < this.#cpus; cpu++) sum += view.getBigUint64(cpu * this.#stride, true);
+      return new Uint8Array(new BigUint64Array([sum]).buffer, 0, size);
+    }
+    for (let cpu = 0; cpu < this.#cpus; cpu++) {
+      const copy = copies.subarray(cpu * this.#stride, cpu * this.#stride + size);
+      if (copy.some((byte) => byte !== 0)) return copy.slice();
+    }
+    return new Uint8Array(size);
+  }
+
+  lookup(key: Uint8Array | null): Uint8Array | undefined {
+    const copies = this.#table.lookup(key ?? this.#lone);
+    return copies && this.#merged(copies);
+  }
+
+  store(key: Uint8Array | null, value: Uint8Array): void {
+    this.#table.update(key ?? this.#lone, fitted(value, this.#stride * this.#cpus));
+  }
+
+  add(key: Uint8Array | null, delta: bigint): bigint {
+    const { copies, words } = this.#copies(key);
+    words[0] += BigInt.asUintN(64, delta);
+    this.#table.update(key ?? this.#lone, copies);
+    return words.reduce((sum, word, i) => ((i * 8) % this.#stride === 0 ? BigInt.asIntN(64, sum + word) : sum), 0n);
+  }
+
+  aggregate(key: Uint8Array | null, value: bigint): void {
+    const { copies, words } = this.#copies(key);
+    addToCopy(aggregateOf(this.map), words, 0, value);
+    this.#table.update(key ?? this.#lone, copies);
+  }
+
+  #copies(key: Uint8Array | null): { copies: Uint8Array; words: BigUint64Array } {
+    const words = new BigUint64Array((this.#stride * this.#cpus) / 8);
+    const copies = new Uint8Array(words.buffer);
+    const old = this.#table.lookup(key ?? this.#lone);
+    if (old) copies.set(old);
+    return { copies, words };
+  }
+
+  delete(key: Uint8Array | null): boolean {
+    return this.#table.remove(key ?? this.#lone);
+  }
+
+  length(): number {
+    return this.#table.entries().length;
+  }
+
+  clear(): void {
+    for (const [key] of this.#table.entries()) this.#table.remove(key);
+  }
+
+  zero(): void {
+    const zeros = new Uint8Array(this.#stride * this.#cpus);
+    for (const [key] of this.#table.entries()) this.#table.update(key, zeros);
+  }
+
+  entries(): MapEntries {
+    return this.#table.entries().map(([key, copies]) => [key, this.#merged(copies)] as const);
+  }
+}
+
+function fitted(value: Uint8Array, size: number): Uint8Array {
+  if (value.length === size) return value;
+  const whole = new Uint8Array(size);
+  whole.set(value.subarray(0, size));
+  return whole;
+}

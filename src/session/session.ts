@@ -1,0 +1,428 @@
+// A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
+import { evaluate } from "../compiler/javascript/support.ts";
+import type { HostProgram, Plan } from "../compiler/plan.ts";
+import { testRun } from "../linux/bpf.ts";
+import type { Attachment, Provider } from "../providers/provider.ts";
+import { printableMaps, recordHandler, type TextFormatter } from "./actions.ts";
+import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
+import { missedEvents, TroubleCounters } from "./counters.ts";
+import { detachAll } from "./detach.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
+import { LiveHostRuntime } from "./host-runtime.ts";
+import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
+import { snapshotOf } from "./maps.ts";
+import { StackOwners } from "./stack-owners.ts";
+import { LiveSymbols } from "./symbols.ts";
+import { commandTarget, processTarget, type Target } from "./target.ts";
+import { Timers, type Ticker } from "./timers.ts";
+
+export interface SessionOptions {
+  readonly consumer: Consumer;
+  /** providers/registry.ts's, or fakes. */
+  readonly findProvider: (name: string) => Provider | undefined;
+  /** Formats what system() and cat() are given. */
+  readonly formatter: TextFormatter;
+  /** `-p`: trace this process, until it ends. */
+  readonly pid?: number;
+  /** `-c`: run this command once probes are attached, until it ends. */
+  readonly command?: string;
+  /** Allows system(). */
+  readonly unsafe?: boolean;
+  /** What was done, a line a step (`-v`). */
+  readonly log?: (line: string) => void;
+}
+
+export interface SessionEnd {
+  /** What exit() was given, else 0. */
+  readonly exitCode: number;
+  /** exit(), stop(), or the end of the -p process or the -c command. */
+  readonly reason: "exit" | "stop" | "target";
+}
+
+export interface Session extends AsyncDisposable {
+  /** Attached sites and host programs. */
+  readonly attached: number;
+  /** pid of the -c command. */
+  readonly childPid: number | undefined;
+  readonly services: ConsumerServices;
+  /** After everything was printed and let go of. Rejects with what a consumer or a host program threw; all is let go of then, too. */
+  readonly ended: Promise<SessionEnd>;
+  /** Detaches, prints what is left and ends: Ctrl-C, SIGTERM. Can be called at any time, and again. */
+  stop(): void;
+  /** A map's entries now, by its index in the plan. */
+  snapshot(map: number): MapSnapshot;
+}
+
+/** Sites that could not be attached, under `missing_probes = "error"`. */
+export class AttachError extends Error {
+  readonly failed: readonly { readonly probe: string; readonly reason: string }[];
+
+  constructor(failed: AttachError["failed"]) {
+    const [first] = failed;
+    super(`cannot attach ${first.probe}: ${first.reason}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ""}`);
+    this.name = "AttachError";
+    this.failed = failed;
+  }
+}
+
+/** Records handled before Node's event loop gets a turn: some milliseconds of work. */
+const batchRecords = 4096;
+/** How often the counters of lost events are looked at, in milliseconds. */
+const countersEvery = 1000;
+/** Under load, the ring is left alone for this long (milliseconds), so that a batch is worth the turn. */
+const napMilliseconds = 1;
+
+/** Starts a session: when this resolves, everything is attached and events flow. @throws with nothing left behind */
+export async function openSession(plan: Plan, options: SessionOptions): Promise<Session> {
+  if (!options.unsafe && plan.schemas.some(({ action }) => action.kind === "system")) {
+    throw new Error("system() runs commands: it needs --unsafe");
+  }
+  const session = new LiveSession(plan, options);
+  await session.open();
+  return session;
+}
+
+class LiveSession implements Session {
+  readonly services: ConsumerServices;
+  ended: Promise<SessionEnd> = new Promise(() => {});
+  attached = 0;
+  readonly #plan: Plan;
+  readonly #options: SessionOptions;
+  readonly #consumer: Consumer;
+  readonly #clock: SessionClock = readClock();
+  readonly #kernel: KernelObjects;
+  readonly #symbols: LiveSymbols;
+  readonly #owners: StackOwners;
+  readonly #counters: TroubleCounters;
+  readonly #runtime: LiveHostRuntime;
+  readonly #attachments: Attachment[] = [];
+  readonly #signals: [NodeJS.Signals, () => void][] = [];
+  /** Takes one record of the ring. */
+  readonly #take: (offset: number) => void;
+  #target: Target | undefined;
+  #timers: Timers | undefined;
+  #over = false;
+  /** exit() happened: what came after it is not for the user any more. */
+  #deaf = false;
+  #end: SessionEnd = { exitCode: 0, reason: "stop" };
+  /** Ends the pause of the drain loop. */
+  #wake: (() => void) | undefined;
+
+  constructor(plan: Plan, options: SessionOptions) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#consumer = options.consumer;
+    if (options.command !== undefined) this.#target = commandTarget(options.command);
+    else if (options.pid !== undefined) this.#target = processTarget(options.pid);
+    try {
+      this.#kernel = new KernelObjects(plan);
+    } catch (error) {
+      this.#target?.[Symbol.dispose]();
+      throw error;
+    }
+    this.#symbols = new LiveSymbols(this.#kernel.stacks);
+    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), (pid) => this.#symbols.notice(pid));
+    this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
+    const clock = this.#clock;
+    this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
+    this.#runtime = new LiveHostRuntime({
+      maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: this.#hostEmitter(),
+    });
+    this.#take = this.#ringTaker();
+  }
+
+  get childPid(): number | undefined {
+    return this.#options.command === undefined ? undefined : this.#target?.pid;
+  }
+
+  async open(): Promise<void> {
+    try {
+      const { start, bootToWall, bootToTai } = this.#clock;
+      this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
+      this.#runOnce("begin");
+      this.#drainAll();
+      if (!this.#over) {
+        this.#attach();
+        this.#startHosts();
+      }
+      this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
+      this.#consumer.attached(this.attached);
+      this.#consumer.flush();
+      const target = this.#target;
+      if (target && !this.#over) {
+        void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));
+        target.go();
+      }
+    } catch (error) {
+      await this.#release();
+      throw error;
+    }
+    this.ended = this.#live();
+    // Whoever never asks how it ended is not to be killed by an unhandled rejection.
+    this.ended.catch(() => {});
+  }
+
+  stop(): void {
+    this.#finish({ exitCode: this.#end.exitCode, reason: "stop" });
+  }
+
+  snapshot(map: number): MapSnapshot {
+    const live = this.#kernel.liveMaps.get(map);
+    if (!live) throw new RangeError(`there is no map ${map}, or the session has ended`);
+    return snapshotOf(live, map);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    await this.ended.catch(() => {});
+  }
+
+  readonly #log = (line: string): void => this.#options.log?.(line);
+
+  #finish(end: SessionEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#end = end;
+    this.#kernel.ring?.cancel();
+    this.#wake?.();
+  }
+
+  // ── events ──
+
+  #handlers(memory: RecordMemory): RecordHandler[] {
+    const targets = {
+      consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
+      exit: (code: number) => {
+        this.#deaf = true;
+        if (this.#over) this.#end = { ...this.#end, exitCode: code };
+        else this.#finish({ exitCode: code, reason: "exit" });
+      },
+    };
+    // Made when first needed: a wildcard's hundred schemas cost nothing until they happen.
+    const handlers: RecordHandler[] = this.#plan.schemas.map((schema, index) => (offset) => {
+      handlers[index] = recordHandler(schema, memory, targets);
+      handlers[index](offset);
+    });
+    return handlers;
+  }
+
+  #ringTaker(): (offset: number) => void {
+    const { ring } = this.#kernel;
+    if (!ring) return () => {};
+    const { words } = ring.memory;
+    const handlers = this.#handlers(ring.memory);
+    return (offset) => {
+      if (!this.#deaf) handlers[words[offset >>> 2]](offset);
+    };
+  }
+
+  /** Records of host programs lie in memory of their own, one at a time. */
+  #hostEmitter(): (schema: number, record: Uint8Array) => void {
+    const size = this.#plan.schemas.reduce((most, schema) => Math.max(most, schema.size), 8);
+    const bytes = new Uint8Array(Math.ceil(size / 8) * 8);
+    const handlers = this.#handlers({ bytes, view: new DataView(bytes.buffer), words: new Uint32Array(bytes.buffer) });
+    return (schema, record) => {
+      if (this.#deaf) return;
+      bytes.set(record);
+      handlers[schema](0);
+    };
+  }
+
+  /** Takes everything that is in the ring at this moment. */
+  #drainAll(): void {
+    const { ring } = this.#kernel;
+    if (!ring) return;
+    // Not for ever, though the kernel may go on writing: no more than the ring can hold, in the smallest records.
+    for (let left = this.#kernel.ringBytes / 16; left > 0;) {
+      const count = ring.drain(this.#take, Math.min(left, batchRecords));
+      if (count === 0) return;
+      left -= count;
+    }
+  }
+
+  // ── programs that run in this process ──
+
+  #runHost(host: HostProgram): () => void {
+    const run = evaluate(host.source);
+    return () => run(this.#runtime);
+  }
+
+  /** `begin` or `end`: on the host, or once in the kernel when they need it. */
+  #runOnce(provider: "begin" | "end"): void {
+    for (const host of this.#plan.hosts) {
+      if (host.provider === provider) this.#runHost(host)();
+    }
+    for (const { program, descriptor } of this.#kernel.programs) {
+      if (program.provider === provider) testRun(descriptor, { ctxIn: new Uint8Array(64) });
+    }
+  }
+
+  #startHosts(): void {
+    const tickers: Ticker[] = [];
+    for (const host of this.#plan.hosts) {
+      if (host.provider === "begin" || host.provider === "end") continue;
+      const run = this.#runHost(host);
+      // Events that happened before this moment come first.
+      const inOrder = (): void => {
+        if (this.#over) return;
+        try {
+          this.#drainAll();
+          if (!this.#over) run();
+          this.#consumer.flush();
+        } catch (error) {
+          this.#fail(error);
+        }
+      };
+      for (const site of host.sites) {
+        const data = site.data as { readonly period?: number; readonly signal?: NodeJS.Signals } | null;
+        if (data?.period !== undefined) tickers.push({ period: Number(data.period), run: inOrder });
+        else if (data?.signal !== undefined) {
+          process.on(data.signal, inOrder);
+          this.#signals.push([data.signal, inOrder]);
+        } else throw new Error(`strobe: nothing runs ${site.name} on the host`);
+      }
+    }
+    if (tickers.length > 0) this.#timers = new Timers(tickers);
+  }
+
+  #failure: { readonly error: unknown } | undefined;
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#finish(this.#end);
+  }
+
+  // ── attaching ──
+
+  #attach(): void {
+    const failed: { probe: string; reason: string }[] = [];
+    for (const loaded of this.#kernel.programs) {
+      const { program } = loaded;
+      if (program.provider === "begin" || program.provider === "end") {
+        this.attached += program.sites.length;
+        continue;
+      }
+      const attachment = this.#attachOne(loaded);
+      this.#attachments.push(attachment);
+      this.attached += attachment.attached;
+      for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
+      this.#log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
+    }
+    if (failed.length === 0) return;
+    switch (this.#plan.config.missingProbes) {
+      case "error": throw new AttachError(failed);
+      case "warn":
+        for (const { probe, reason } of failed) this.#consumer.trouble({ kind: "attach", probe, reason });
+        return;
+      case "ignore": return;
+    }
+  }
+
+  #attachOne({ program, descriptor }: LoadedProgram): Attachment {
+    const provider = this.#options.findProvider(program.provider);
+    if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
+    const pid = this.#options.pid;
+    return provider.attach({
+      program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
+      ...(pid === undefined ? {} : { pid }),
+    });
+  }
+
+  // ── the life of it ──
+
+  async #live(): Promise<SessionEnd> {
+    try {
+      await this.#drainLoop();
+      await this.#conclude();
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      await this.#release();
+    }
+    if (this.#failure) throw this.#failure.error;
+    return this.#end;
+  }
+
+  async #drainLoop(): Promise<void> {
+    const { ring } = this.#kernel;
+    let countersAt = performance.now() + countersEvery;
+    while (!this.#over) {
+      const waiting = ring?.available() ?? 0;
+      const count = ring?.drain(this.#take, batchRecords) ?? 0;
+      if (count > 0) this.#consumer.flush();
+      if (this.#over) break;
+      const now = performance.now();
+      if (now >= countersAt) {
+        this.#reportTrouble();
+        countersAt = now + countersEvery;
+      }
+      if (count === 0) await this.#idle(countersAt - now);
+      // Behind: only let timers and signals have their turn. Else wait for a batch to gather.
+      else if (count === batchRecords || waiting > this.#kernel.ringBytes / 8) await new Promise((resolve) => setImmediate(resolve));
+      else await new Promise((resolve) => setTimeout(resolve, napMilliseconds));
+    }
+  }
+
+  #idle(milliseconds: number): Promise<void> {
+    const { ring } = this.#kernel;
+    if (ring) return ring.wait(milliseconds);
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #reportTrouble(): void {
+    const troubles = this.#counters.take();
+    for (const trouble of troubles) this.#consumer.trouble(trouble);
+    if (troubles.length > 0) this.#consumer.flush();
+  }
+
+  /** The last events, `end`, the maps. */
+  async #conclude(): Promise<void> {
+    this.#stopHosts();
+    if (this.#failure) return;
+    this.#owners.scan();
+    const missed = this.#attachments.length > 0 ? missedEvents(this.#kernel.programs) : [];
+    await this.#detach();
+    // After exit() these are only thrown away: they happened later.
+    this.#drainAll();
+    this.#deaf = false;
+    this.#runOnce("end");
+    this.#drainAll();
+    this.#deaf = false;
+    this.#reportTrouble();
+    for (const trouble of missed) this.#consumer.trouble(trouble);
+    const consumer = this.#consumer;
+    consumer.endOfEvents?.();
+    if (this.#plan.config.printMapsOnExit) {
+      for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
+    }
+    consumer.flush();
+  }
+
+  #stopHosts(): void {
+    this.#timers?.[Symbol.dispose]();
+    this.#owners[Symbol.dispose]();
+    for (const [signal, listener] of this.#signals.splice(0)) process.off(signal, listener);
+  }
+
+  async #detach(): Promise<void> {
+    await detachAll(this.#attachments.splice(0));
+  }
+
+  /** Lets go of everything; can be called in any state. */
+  async #release(): Promise<void> {
+    this.#over = true;
+    this.#stopHosts();
+    try {
+      await this.#detach();
+    } finally {
+      this.#target?.[Symbol.dispose]();
+      this.#symbols[Symbol.dispose]();
+      this.#kernel[Symbol.dispose]();
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// User stacks in maps are named when the maps are printed, when their processes may be gone. So the maps are looked
+// through now and then for processes not seen before, whose mappings are then remembered.
+import { fieldLayout, sizeOf } from "../language/layout.ts";
+import type { Type } from "../language/types.ts";
+import type { LiveMap } from "./maps.ts";
+
+/** Offsets of pids in a value of this type: of its user stacks and user symbols. */
+export function pidOffsets(type: Type, at = 0): number[] {
+  switch (type.kind) {
+    case "stack": return type.space === "user" ? [at + 8] : [];
+    case "named": return type.of === "usym" ? [at + 8] : [];
+    case "tuple": return inFields(type.elements, at);
+    case "record": return inFields(type.fields.map((field) => field.type), at);
+    case "array": return Array.from({ length: type.length }, (_, i) => pidOffsets(type.element, at + i * sizeOf(type.element))).flat();
+    default: return [];
+  }
+}
+
+function inFields(types: readonly Type[], at: number): number[] {
+  const { offsets } = fieldLayout(types);
+  return types.flatMap((type, i) => pidOffsets(type, at + offsets[i]));
+}
+
+interface Watched { readonly live: LiveMap; readonly inKey: readonly number[]; readonly inValue: readonly number[] }
+
+const scanEvery = 250;
+/** Of the time, at most this part goes into looking. */
+const share = 1 / 50;
+
+export class StackOwners implements Disposable {
+  readonly #watched: readonly Watched[];
+  readonly #notice: (pid: number) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maps: Iterable<LiveMap>, notice: (pid: number) => void) {
+    this.#notice = notice;
+    this.#watched = [...maps]
+      .map((live) => ({ live, inKey: inFields(live.map.keys, 0), inValue: pidOffsets(live.map.value) }))
+      .filter(({ inKey, inValue }) => inKey.length > 0 || inValue.length > 0);
+    if (this.#watched.length > 0) this.#arm(scanEvery);
+  }
+
+  #arm(delay: number): void {
+    this.#timer = setTimeout(() => {
+      const before = performance.now();
+      this.scan();
+      this.#arm(Math.max(scanEvery, (performance.now() - before) / share));
+    }, delay);
+    this.#timer.unref();
+  }
+
+  scan(): void {
+    for (const { live, inKey, inValue } of this.#watched) {
+      for (const [key, value] of live.entries()) {
+        for (const offset of inKey) this.#notice(pidAt(key, offset));
+        for (const offset of inValue) this.#notice(pidAt(value, offset));
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function pidAt(bytes: Uint8Array, offset: number): number {
+  return (bytes[offset] | (bytes[offset + 1] << 8) | (bytes[offset + 2] << 16) | (bytes[offset + 3] << 24)) >>> 0;
+}

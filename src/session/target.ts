@@ -1,0 +1,56 @@
+// The process that a session is about: the command of -c, or the one named by -p. Its end is the session's.
+import { readFileSync } from "node:fs";
+import { spawnTraced, type TracedChild } from "../linux/child.ts";
+
+export interface Target extends Disposable {
+  readonly pid: number;
+  /** Starts a command that was held back. */
+  go(): void;
+  readonly ended: Promise<void>;
+}
+
+/** Starts `command`, held back until go(). Disposing ends it, if it still runs. */
+export function commandTarget(command: string): Target {
+  const child: TracedChild = spawnTraced(command);
+  let running = true;
+  const over = () => {
+    running = false;
+  };
+  const ended = child.exited.then(over, over);
+  return {
+    pid: child.pid,
+    go: () => child.go(),
+    ended,
+    [Symbol.dispose]() {
+      if (running) child.kill();
+    },
+  };
+}
+
+/** How often a process that is not our child is looked at, in milliseconds. */
+const pollEvery = 100;
+
+/** Watches a process. @throws when there is none */
+export function processTarget(pid: number): Target {
+  if (!isRunning(pid)) throw new Error(`there is no process ${pid}`);
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<void>((resolve) => {
+    timer = setInterval(() => {
+      if (isRunning(pid)) return;
+      clearInterval(timer);
+      resolve();
+    }, pollEvery);
+  });
+  return { pid, go: () => {}, ended, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** A zombie has ended: it only waits for its parent. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const state = stat[stat.lastIndexOf(")") + 2];
+    return state !== "Z" && state !== "X";
+  } catch {
+    return false;
+  }
+}
