@@ -3,8 +3,8 @@ import { sizeOf } from "../layout.ts";
 import type { Cast, Expression } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
-import { checkValue } from "./expressions.ts";
-import { fits, isIntegral, literalType, narrowest, wrap } from "./integers.ts";
+import { checkValue, isLiteral } from "./expressions.ts";
+import { isIntegral, literalType, narrowest, wrap } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, integerLiteral, report } from "./pass.ts";
 import { describe, sameType, unify } from "./unify.ts";
@@ -45,9 +45,9 @@ export function checkCast(node: Cast, body: Body): Expression {
     case "array": {
       if (!(isIntegral(from) || from.kind === "boolean" || from.kind === "string" || from.kind === "array")) return refuse();
       const element = sizeOf(to.element);
-      const source = operand.kind === "integer" && to.length > 0 && fits(operand.value, { kind: "integer", bits: 64, signed: operand.value < 0n })
-        ? Math.max(element * to.length, sizeOf(narrowest(operand.value)))
-        : operand.kind === "integer" ? sizeOf(narrowest(operand.value))
+      // A bare literal is as wide as the array wants, or as it must be.
+      const literal = operand.kind === "integer" && isLiteral(operand) ? sizeOf(narrowest(operand.value)) : undefined;
+      const source = literal !== undefined ? (to.length === 0 ? literal : Math.max(element * to.length, literal))
         : from.kind === "string" ? (to.length === 0 || from.capacity !== element * to.length ? from.capacity - 1 : from.capacity) : sizeOf(from);
       const length = to.length === 0 ? Math.floor(source / element) : to.length;
       if (length * element !== source) return refuse(`the one has ${source} bytes, the other ${length * element}`);

@@ -61,6 +61,12 @@ export function check(
   pass.final = true;
   const { handlers, functions } = run();
   refuseRecursion(pass);
+  if (pass.diagnostics.length === 0) {
+    for (const map of pass.maps.values()) {
+      // `@a = @a`, and nothing else.
+      if (map.assigned && map.value.kind === "unknown") report({ pass }, "type", map.firstUse, `nothing says what @${map.name} holds`);
+    }
+  }
 
   diagnostics.push(...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
@@ -101,7 +107,7 @@ function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
       continue;
     }
     pass.maps.set(name, {
-      name, index: pass.maps.size, keys: undefined, value: unknownType, storage, firstUse: span, ...(entries === undefined ? {} : { entries }),
+      name, index: pass.maps.size, keys: undefined, value: unknownType, assigned: false, storage, firstUse: span, ...(entries === undefined ? {} : { entries }),
     });
   }
 }

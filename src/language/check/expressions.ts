@@ -9,7 +9,7 @@ import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
-import { arithmeticType, isIntegral, literalType, narrowest, settled } from "./integers.ts";
+import { arithmeticType, isIntegral, literalBits, literalType, narrowest, settled } from "./integers.ts";
 import { checkMember, offsetOf } from "./members.ts";
 import type { Body, MapState } from "./pass.ts";
 import {
@@ -129,10 +129,15 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 }
 
 function readType(map: MapState, node: MapAccess, body: Body): Type {
-  if (map.value.kind === "unknown") return report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) return report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   if (map.value.kind !== "aggregate") return settled(map.value);
   return aggregateValue(map.value)
     ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");
+}
+
+/** Nothing is ever stored in it. */
+export function isUndefined(map: MapState): boolean {
+  return map.value.kind === "unknown" && !map.assigned;
 }
 
 export function nearMaps(name: string, body: Body): string | undefined {
@@ -328,11 +333,16 @@ function checkOffsetOf(node: Extract<Expression, { kind: "offsetof" }>, body: Bo
   return offset === undefined ? { ...node, type: unknownType } : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
 }
 
+/** Written as a number, without a cast. */
+export function isLiteral(node: Extract<Expression, { kind: "integer" }>): boolean {
+  return node.value < 0n || node.value > 0x7fff_ffff_ffff_ffffn ? node.type.kind === "integer" && node.type.bits === 64 : literalBits(node.type) !== undefined;
+}
+
 /** The type that a written type or an expression names; undefined after a diagnostic, or while it is not known yet. */
 function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   if ("kind" in of) {
     const checked = checkExpression(of, body);
-    if (checked.kind === "integer") return narrowest(checked.value);
+    if (checked.kind === "integer" && isLiteral(checked)) return narrowest(checked.value);
     return isKnown(checked.type) ? checked.type : undefined;
   }
   const resolved = body.pass.names.resolve(of, defaultSpace(body));

@@ -2,7 +2,7 @@
 import type { Call, Expression, MapAccess, Variable } from "../program.ts";
 import { boolType, i64, unknownType, voidType } from "../types.ts";
 import type { CallCheck } from "./calls.ts";
-import { aggregateValue, checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { aggregateValue, checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
 import { settled } from "./integers.ts";
 import { wholeMap } from "./output-calls.ts";
 import type { Body } from "./pass.ts";
@@ -21,7 +21,7 @@ function entryArgument(call: Call, key: Expression | undefined, body: Body): Map
     return undefined;
   }
   const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body);
-  if (map.value.kind === "unknown") report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   return { ...access, type: settled(map.value) };
 }
 

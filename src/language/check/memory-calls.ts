@@ -9,7 +9,7 @@ import type { CallCheck } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
 import { checkExpression, checkValue } from "./expressions.ts";
-import { isIntegral, literalType, narrowest } from "./integers.ts";
+import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
 import { findMember, where } from "./members.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
@@ -139,7 +139,7 @@ const capacity: CallCheck = (call, body) => {
 const swap: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   if (!wantsInteger(value, call, body) || !isIntegral(value.type)) return { ...call, args: [value], type: unknownType };
-  const { bits } = value.kind === "integer" ? narrowest(value.value) : value.type;
+  const { bits } = value.kind === "integer" && literalBits(value.type) !== undefined ? narrowest(value.value) : value.type;
   const type: IntegerType = { kind: "integer", bits, signed: false };
   return { ...call, args: [value], type };
 };

@@ -3,7 +3,7 @@ import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
 import { constantOf } from "./constants.ts";
 import type { CallCheck } from "./calls.ts";
-import { checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat } from "./printf-arguments.ts";
 import type { Body } from "./pass.ts";
@@ -26,7 +26,7 @@ const print: CallCheck = (call, body) => {
   if (first.keys.length > 0) {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
     const { access, map } = checkMapEntry(first, body);
-    if (map.value.kind === "unknown") report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+    if (isUndefined(map)) report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
     return { ...call, args: [{ ...access, type: settled(map.value) }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
@@ -35,7 +35,7 @@ const print: CallCheck = (call, body) => {
 /** A map as a whole: no keys joined, no value read. */
 export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
   const map = mapState(body, node.name, node.span);
-  if (map.value.kind === "unknown") report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   return { ...node, keys: [], map: map.index, type: settled(map.value) };
 }
 

@@ -35,6 +35,8 @@ export interface MapState {
   /** Flat; undefined until a use with keys (or an assignment without) told. */
   keys: readonly Type[] | undefined;
   value: Type;
+  /** Something is stored in it somewhere, be its type known or not. */
+  assigned: boolean;
   readonly storage?: string;
   readonly entries?: number;
   readonly firstUse: Span;
@@ -181,7 +183,7 @@ export function mapState(body: { readonly pass: Pass }, name: string, span: Span
   const { maps } = body.pass;
   let state = maps.get(name);
   if (state === undefined) {
-    state = { name, index: maps.size, keys: undefined, value: unknownType, firstUse: span };
+    state = { name, index: maps.size, keys: undefined, value: unknownType, assigned: false, firstUse: span };
     maps.set(name, state);
   }
   return state;
@@ -212,6 +214,7 @@ export function mergeKeys(body: Body, map: MapState, types: readonly Type[], spa
 
 /** Takes an assigned value's type into a map's. False when they do not go together. */
 export function mergeValue(body: Body, map: MapState, type: Type): boolean {
+  map.assigned = true;
   if (!isKnown(type) || type.kind === "void") return true;
   const unified = unify(map.value, type.kind === "aggregate" ? type : widen(type));
   if (unified === undefined) return false;

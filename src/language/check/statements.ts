@@ -4,7 +4,7 @@ import type { AggregateType, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { linearBucketCount } from "../histogram.ts";
 import { constantOf } from "./constants.ts";
-import { aggregateValue, binaryType, checkCondition, checkExpression, checkMapEntry, checkValue, nearMaps } from "./expressions.ts";
+import { aggregateValue, binaryType, checkCondition, checkExpression, checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import type { Body, MapState } from "./pass.ts";
 import {
@@ -235,6 +235,7 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
 
 function mergeAggregate(map: MapState, type: AggregateType, node: Statement, body: Body): void {
   const before = map.value;
+  map.assigned = true;
   if (before.kind === "unknown") {
     map.value = type;
     body.pass.changed = true;
@@ -276,7 +277,7 @@ function declareLoopVariable(variable: Variable, body: Body): number {
 function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body): Statement {
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
-  if (map.value.kind === "unknown") report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
   body.scopes.push(new Map());

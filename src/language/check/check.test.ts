@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinsFor } from "../builtins/table.ts";
+import { parse } from "../bpftrace/parse.ts";
+import type { Context } from "../context.ts";
+import type { Expression, Statement } from "../program.ts";
+import type { EnumType, PointerType, StructType, Type } from "../types.ts";
+import { i32, i64, i8, u32, u64 } from "../types.ts";
+import { check } from "./check.ts";
+import type { CheckOptions } from "./check.ts";
+import type { Capabilities, CheckedProgram, ResolvedProbe, TypeScope } from "./checked.ts";
+import { describe as typeText } from "./unify.ts";
+
+// ── a small made-up kernel ───────────────────────────────────────────────────────────────────────────────────────────
+
+const mm: StructType = { kind: "struct", union: false, name: "mm_struct", size: 8, members: [{ name: "pgd", type: u64, offset: 0 }] };
+const task: StructType = {
+  kind: "struct", union: false, name: "task_struct", size: 64,
+  get members() {
+    const pointer: PointerType = { kind: "pointer", target: task, space: "kernel" };
+    return [
+      { name: "pid", type: i32, offset: 0 }, { name: "comm", type: { kind: "array", element: i8, length: 16 } as Type, offset: 4 },
+      { name: "real_parent", type: pointer, offset: 24 }, { name: "mm", type: { kind: "pointer", target: mm, space: "kernel" } as Type, offset: 32 },
+      { name: "", offset: 40, type: { kind: "struct", union: true, name: "", size: 4, members: [{ name: "flags", type: u32, offset: 0 }, { name: "low", type: u32, offset: 0, bitOffset: 3, bitWidth: 5 }] } as Type },
+    ];
+  },
+};
+const reason: EnumType = { kind: "enum", name: "reason", bits: 32, signed: false, names: new Map([[2n, "SOCKET"]]) };
+const scope: TypeScope = {
+  find: (name, tag) => tag === "enum" ? (name === "reason" ? reason : undefined) : name === "task_struct" ? task : name === "mm_struct" ? mm : undefined,
+  enumConstant: (name) => name === "KERNEL_CONSTANT" ? 7n : undefined,
+  similar: (name) => name.startsWith("task") ? ["task_struct"] : [],
+};
+const capabilities: Capabilities = { kernel: [6, 18], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true };
+const word = { kind: "context", offset: 0, size: 8, signed: false } as const;
+const contexts: Record<string, Context | "host"> = {
+  begin: "host", end: "host",
+  interval: { provider: "interval", programType: "perf_event", defaultSpace: "kernel", stacks: true, cookie: true },
+  tracepoint: {
+    provider: "tracepoint", programType: "tracepoint", defaultSpace: "user", stacks: true, cookie: true,
+    args: [
+      { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: word }, { name: "ret", type: i64, fetch: word },
+      { name: "comm", type: { kind: "array", element: i8, length: 16 }, fetch: word, place: "context" },
+    ],
+  },
+  kprobe: {
+    provider: "kprobe", programType: "kprobe", defaultSpace: "kernel", stacks: true, cookie: true, func: "kernel",
+    numbered: [word, word, word], registers: new Map([["ip", word], ["sp", word]]),
+  },
+};
+
+function run(text: string, options: Partial<CheckOptions> = {}): { checked?: CheckedProgram; said: string[] } {
+  const { program, diagnostics } = parse({ name: "-e", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  assert.deepEqual(diagnostics, []);
+  const probes = program.probes.map((probe): ResolvedProbe => ({
+    probe,
+    variants: probe.specs.map((spec) => ({ context: contexts[spec.provider]!, provider: spec.provider, sites: [{ name: spec.text, data: null }] })),
+  }));
+  const result = check(program, probes, scope, { capabilities, unsafe: false, env: {}, ...options });
+  return { ...(result.checked === undefined ? {} : { checked: result.checked }), said: result.diagnostics.map((d) => `${d.code}: ${d.message}`) };
+}
+
+function accept(text: string, options: Partial<CheckOptions> = {}): CheckedProgram {
+  const { checked, said } = run(text, options);
+  assert.deepEqual(said, []);
+  assert.ok(checked);
+  return checked;
+}
+
+/** The first argument of each print() in the first handler. */
+function printed(checked: CheckedProgram): Expression[] {
+  const found: Expression[] = [];
+  const visit = (statement: Statement): void => {
+    if (statement.kind === "expression" && statement.expression.kind === "call" && statement.expression.name === "print") found.push(statement.expression.args[0]!);
+    if (statement.kind === "for-map" || statement.kind === "for-range") statement.body.statements.forEach(visit);
+    if (statement.kind === "block") statement.statements.forEach(visit);
+  };
+  checked.handlers[0]!.body.statements.forEach(visit);
+  return found;
+}
+
+const typesOf = (text: string): string[] => printed(accept(text)).map((e) => typeText(e.type));
+
+// ── types ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const typed: readonly (readonly [script: string, ...types: string[]])[] = [
+  ["begin { let $u : uint8 = 1; print($u + $u); print($u - $u); print($u + 1); print(-$u); print(~$u); print(!$u) }", "uint64", "int64", "uint64", "uint64", "uint64", "bool"],
+  ["begin { let $u : uint64 = 1; let $i : int64 = 1; print($u + $i); print($u / 2); print($u < $i); print(nsecs / 1000) }", "int64", "uint64", "bool", "uint64"],
+  ["begin { $a = 1; $a = (uint64)2; print($a); $b = -1; $b = (uint32)1; print($b) }", "uint64", "int64"],
+  ["begin { $s = \"a\"; $s = \"abc\"; print($s); print(1 == pid ? \"x\" : \"xyz\"); print(comm); print((1, \"a\", (uint8)3)) }", "string[4]", "string[4]", "string[16]", "(int64,string[2],uint64)"],
+  ["begin { @x[1, \"a\"] = pid; @x[(300, \"abc\")] = 1; print(@x[5, \"zz\"]); for ($kv : @x) { print($kv); print($kv.0.1) } }", "uint64", "((int64,string[4]),uint64)", "string[4]"],
+  ["begin { @c = count(); @s = sum(-1); @a[pid] = avg(5); print((int64)@c); print(@c + 1); print(@s + 0); print(@a[1]) }", "int64", "uint64", "int64", "avg_t"],
+  ["begin { $x = @later; print($x); @later = @last; @last = (uint32)4 }", "uint64"],
+  ["begin { @++; print(@); @y = 0; @y = nsecs; @z--; print(@y); print(@z) }", "int64", "uint64", "int64"],
+  ["interval:s:1 { print(curtask); print(curtask.pid); print(curtask.comm); print(curtask.real_parent.mm); print(curtask.flags); print(pcomm) }",
+    "struct task_struct *", "int32", "string[17]", "struct mm_struct *", "uint32", "string[17]"],
+  ["kprobe:f { print(arg0); print(*arg0); print((struct task_struct *)arg0); print(str(arg1)); print(str(arg1, 10)); print(reg(\"ip\")); print(kstack(3)); print(func) }",
+    "uint64", "uint64", "struct task_struct *", "string[1024]", "string[10]", "uint64", "kstack_t", "ksym_t"],
+  ["tracepoint:a:b { print(args.ret); print(args.comm); print(str(args.filename)); print(*args.filename) }", "int64", "string[17]", "string[1024]", "int8"],
+  ["begin { print((uint8[4])1 == pton(\"127.0.0.1\")); print((uint32)pton(\"1.2.3.4\")); print((int8[])\"abc\") }", "bool", "uint32", "int8[3]"],
+  ["begin { print((a=1, b=\"x\").b); print((1, \"ab\").1); print(sizeof(uint32)); print(KERNEL_CONSTANT); print(strlen(\"a\")); print(bswap((uint16)1)) }",
+    "string[2]", "string[3]", "int64", "int64", "uint64", "uint16"],
+  ["enum own { ONE = 1, TWO } begin { print(TWO); @e = ONE; print((enum own)1); print(@e) }", "enum own", "enum own", "enum own"],
+  ["struct S { char c; int n; char name[6]; struct S *next; int low : 3; } begin { print(sizeof(struct S)); print(offsetof(struct S, next)) }", "int64", "int64"],
+  ["fn double($x : uint32) : uint64 { return $x * 2; } begin { print(double(4)) }", "uint64"],
+];
+
+for (const [script, ...types] of typed) {
+  test(`types of ${script}`, () => assert.deepEqual(typesOf(script), types));
+}
+
+test("struct layout follows C", () => {
+  const values = printed(accept("struct S { char c; int n; char name[6]; struct S *next; int low : 3; } begin { print(sizeof(struct S)); print(offsetof(struct S, next)) }"));
+  assert.deepEqual(values.map((v) => v.kind === "sizeof" || v.kind === "offsetof" ? v.constant : undefined), [32n, 16n]);
+});
+
+test("pointers reached through typed pointers stay typed, and user memory holds user pointers", () => {
+  const [parent, cast, user] = printed(accept(
+    "kprobe:f { print(curtask.real_parent); print(((struct task_struct *)arg0).real_parent); print(((struct task_struct *)uptr(arg0)).real_parent) }"));
+  assert.deepEqual([parent, cast, user].map((e) => e!.type.kind === "pointer" ? [e!.type.space, e!.type.typed ?? false] : []),
+    [["kernel", true], ["kernel", false], ["user", false]]);
+});
+
+test("members carry their path, through anonymous unions and bit-fields, and args their index", () => {
+  const [flags, low] = printed(accept("kprobe:f { print(curtask.flags); print(curtask.low) }"));
+  assert.equal(flags?.kind === "member" && flags.path?.offset, 40);
+  assert.deepEqual(low?.kind === "member" && { ...low.path, container: undefined }, { container: undefined, offset: 40, bitOffset: 3, bitWidth: 5 });
+  const [ret] = printed(accept("tracepoint:a:b { print(args.ret) }"));
+  assert.deepEqual(ret?.kind === "member" && ret.path, { container: "args", offset: 0, argument: 1 });
+});
+
+test("map calls are normalized to an access with its keys", () => {
+  const checked = accept("begin { @m[1, 2] = 3; if (has_key(@m, (1, 2))) { delete(@m[1, 2]); delete(@m, (1, 2)); } print(@m, 5, 2); clear(@m); print(len(@m)) }");
+  assert.deepEqual(checked.maps, [{ name: "m", keys: [i64, i64], value: i64 }]);
+  const condition = checked.handlers[0]!.body.statements[1]!;
+  assert.ok(condition.kind === "if" && condition.condition.kind === "call");
+  const [access] = condition.condition.args;
+  assert.equal(access?.kind === "map" && access.keys.length, 2);
+});
+
+test("begin, end and intervals run on the host unless they need the kernel", () => {
+  const places = (text: string): string[] => accept(text).handlers.map((h) => h.placement);
+  assert.deepEqual(places("begin { printf(\"%d\", pid) } interval:s:1 { print(nsecs) } interval:s:1 { @[kstack] = count() } kprobe:f { @x = 1 }"), ["host", "host", "kernel", "kernel"]);
+});
+
+test("the environment wins over the script's settings", () => {
+  const { config } = accept("config = { max_strlen = 64; stack_mode = perf } begin { }", { env: { BPFTRACE_MAX_STRLEN: "32" } });
+  assert.equal(config.maxStringLength, 32);
+  assert.equal(config.stackMode, "perf");
+});
+
+// ── diagnostics ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const refused: readonly (readonly [script: string, ...said: string[]])[] = [
+  ["begin { print($x) }", "name: undefined variable $x"],
+  ["begin { print(@x + 1) }", "name: undefined map @x"],
+  ["begin { @x = 1; @x = \"a\" }", "type: @x holds int64 and cannot be assigned string[2]"],
+  ["begin { @x[1] = 1; @x[\"a\"] = 1 }", "type: @x is used with key string[2] here, and with key int64 elsewhere"],
+  ["begin { @x = count(); @x = sum(1) }", "type: @x holds count() elsewhere and cannot hold sum()"],
+  ["begin { @x = count(); @x = 1 }", "type: @x holds count() and cannot be assigned a plain value"],
+  ["begin { @x = hist(1); print(@x + 1) }", "type: @x holds a hist(), which has no single value"],
+  ["begin { @x = lhist(1, 0, 10, 0) }", "limit: lhist() needs a step of 1 or more"],
+  ["begin { $a = 1; $a = \"x\" }", "type: $a is a int64 and cannot hold a string[2]"],
+  ["begin { let $a : uint16 = -1; }", "type: -1 does not fit uint16"],
+  ["begin { break; }", "placement: break outside of a loop"],
+  ["begin { printf(\"%d %d\", 1) }", "arguments: the format wants 2 arguments, but there is 1"],
+  ["begin { printf(\"%d\", \"a\"); printf(\"%s\", 1) }", "type: `%d` cannot print a string[2]", "type: `%s` cannot print a int64"],
+  ["begin { system(\"ls\") }", "unsafe: system() can harm the system"],
+  ["begin { print(str()) }", "arguments: str() takes 1 to 2 arguments, not 0"],
+  ["begin { $x = exit(); }", "placement: exit() gives no value"],
+  ["kprobe:f { print(retval) }", "placement: retval is not available in kprobe probes"],
+  ["kprobe:f { print(arg7) }", "placement: arg7 is not available here"],
+  ["tracepoint:a:b { print(args.filenam) }", "name: tracepoint:a:b has no argument `filenam`"],
+  ["begin { print(kstack) }", "placement: kstack needs the kernel, and begin probes run in strobe itself"],
+  ["kprobe:f { print(((struct task_strut *)arg0).pid) }", "name: unknown type `struct task_strut`"],
+  ["kprobe:f { print(((struct task_struct *)arg0).pidd) }", "name: struct task_struct has no member `pidd`"],
+  ["kprobe:f { print(arg0.x) }", "type: a uint64 has no members"],
+  ["kprobe:f { print(reg(\"xx\")) }", "name: there is no register `xx`"],
+  ["begin { print(\"a\" + 1) }", "type: `+` cannot be used on string[2] and int64"],
+  ["begin { if (\"a\" == 1) { } }", "type: `==` cannot compare string[2] with int64"],
+  ["begin { $t = (1, 2); print($t.5) }", "limit: there is no element 5 in a tuple of 2"],
+  ["begin { @s = 1; for ($kv : @s) { } }", "type: @s has no keys to go over"],
+  ["begin { 1; }", "unused: this value is not used"],
+  ["begin { static_assert(1 == 2, \"no\") }", "type: no"],
+  ["config = { max_strln = 5 } begin { }", "name: unknown config variable `max_strln`"],
+  ["begin { $a = $nope + 1; print($a + 5); @m = $a; print(@m) }", "name: undefined variable $nope"],
+];
+
+for (const [script, ...said] of refused) {
+  test(`refuses ${script}`, () => assert.deepEqual(run(script).said, said));
+}
