@@ -90,7 +90,7 @@ test("pointers: user space by type tag, functions as void, typed in signatures o
   assert.equal(types.rawTracepoint("other"), undefined);
   assert.deepEqual(types.rawTracepointNames(), ["switch"]);
   assert.deepEqual(types.iteratorNames(), ["task"]);
-  assert.deepEqual(types.functionNames().sort(), ["__traceiter_switch", "f"]);
+  assert.deepEqual([...types.functionNames()].sort(), ["__traceiter_switch", "f"]);
   assert.deepEqual(types.similar("task_strct", "struct"), ["task_struct"]);
 });
 

@@ -114,9 +114,9 @@ export class KernelTypes implements TypeScope {
     return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })) };
   }
 
-  /** Names of this BTF's own functions, tracepoints and iterators. */
-  functionNames(): string[] {
-    return [...new Set([...this.btf.ids("function")].map((id) => this.btf.name(id)))];
+  /** Names of this BTF's own functions, some more than once. */
+  *functionNames(): Iterable<string> {
+    for (const id of this.btf.ids("function")) yield this.btf.name(id);
   }
 
   rawTracepointNames(): string[] {

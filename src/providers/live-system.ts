@@ -65,7 +65,10 @@ class Live implements LiveSystem {
     // BTF also describes what the compiler inlined away and what init code was. Symbols are hidden from the unprivileged,
     // though: then BTF is all there is to go by.
     const symbols = this.kallsyms();
-    const present = symbols.size === 0 ? [...names] : [...new Set(symbols.names())].filter((name) => names.has(name));
+    const present: string[] = [];
+    if (symbols.size === 0) present.push(...names);
+    // Deleting as they are met leaves out what occurs twice.
+    else for (const name of symbols.names()) if (names.delete(name)) present.push(name);
     return (this.#functions = present.sort());
   }
 
@@ -131,8 +134,13 @@ class Live implements LiveSystem {
     const modules = new Map<string, KernelTypes>();
     const base = this.#kernelTypes()?.btf;
     for (const name of base === undefined ? [] : filesIn(BTF_FOLDER)) {
-      const btf = name === VMLINUX ? undefined : readBtf(`${BTF_FOLDER}/${name}`, base);
-      if (btf !== undefined) modules.set(name, new KernelTypes(btf));
+      try {
+        const btf = name === VMLINUX ? undefined : readBtf(`${BTF_FOLDER}/${name}`, base);
+        if (btf !== undefined) modules.set(name, new KernelTypes(btf));
+      } catch (error) {
+        // A module built for another kernel has types that refer to nothing: it is left out, and the rest goes on.
+        if (!(error instanceof BtfError)) throw error;
+      }
     }
     return (this.#modules = modules);
   }
