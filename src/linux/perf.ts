@@ -38,8 +38,8 @@ export interface PerfEventOptions {
   /** wakeup_events */
   readonly wakeup?: number;
   readonly disabled?: boolean;
-  /** Children of the process are traced too. */
-  readonly inherit?: boolean;
+  /** Children of the process are traced too; `threads`: new threads, but no new processes. */
+  readonly inherit?: boolean | "threads";
 }
 
 /** Opens a perf event; the caller owns the descriptor. */
@@ -55,6 +55,8 @@ export function openPerfEvent(options: PerfEventOptions): number {
     (options.disabled ? 1 : 0) | (options.inherit ? 1 << 1 : 0) |
     (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
     (options.sampleFrequency === undefined ? 0 : 1 << 10), true);
+  // inherit_thread
+  view.setUint32(44, options.inherit === "threads" ? 1 << 3 : 0, true);
   view.setUint32(48, options.wakeup ?? 0, true);
   view.setUint32(52, options.bpType ?? 0, true);
   const config1 = options.config1 ?? 0;

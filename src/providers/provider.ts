@@ -64,4 +64,9 @@ export interface Attachment extends Disposable {
   readonly failed: readonly { readonly site: SiteRef; readonly reason: string }[];
   /** Descriptors whose closing detaches: so that the session can close them in bulk, in parallel. */
   readonly descriptors: readonly number[];
+  /**
+   * Present where nothing fires by itself (iterators): runs the program once, to its end. A session with no other probes
+   * is over when all of them have run.
+   */
+  run?(): void;
 }

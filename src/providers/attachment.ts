@@ -1,0 +1,116 @@
+// Live attachments: descriptors that detach when they are closed, and the sites that the kernel refused.
+import type { SiteRef } from "../language/check/checked.ts";
+import { LinuxError } from "../linux/error.ts";
+import { linkCreatePerfEvent } from "../linux/bpf.ts";
+import { closeFd } from "../linux/ffi.ts";
+import { perfAttach } from "../linux/perf.ts";
+import type { Attachment, AttachRequest } from "./provider.ts";
+
+/** What attaching one site, or several at once, gave: descriptors to close, or why not. */
+export class Attaching {
+  readonly #request: AttachRequest;
+  readonly #descriptors: number[] = [];
+  readonly #failed: { site: SiteRef; reason: string }[] = [];
+  #attached = 0;
+
+  constructor(request: AttachRequest) {
+    this.#request = request;
+  }
+
+  /** One call a site. What `open` opened before it threw is its own to close. */
+  each(open: (site: SiteRef, cookie: bigint) => readonly number[]): this {
+    this.#request.sites.forEach((site, i) => {
+      this.#tryTo([site], () => open(site, this.#request.cookies[i] ?? 0n));
+    });
+    return this;
+  }
+
+  /** All sites in one call; when the kernel refuses, halves of them, down to the sites that are to blame. */
+  together(indices: readonly number[], open: (sites: readonly SiteRef[], cookies: readonly bigint[]) => number): this {
+    const { sites, cookies } = this.#request;
+    const attempt = (part: readonly number[]): void => {
+      const partSites = part.map((i) => sites[i]!);
+      try {
+        this.#descriptors.push(open(partSites, part.map((i) => cookies[i] ?? 0n)));
+        this.#attached += part.length;
+      } catch (error) {
+        if (!(error instanceof LinuxError)) throw error;
+        // Halving helps when some site is bad, not when the kernel refuses the program or the kind of link.
+        if (part.length === 1 || !isAboutSites(error)) {
+          for (const site of partSites) this.#failed.push({ site, reason: error.message });
+        } else {
+          const middle = part.length >> 1;
+          attempt(part.slice(0, middle));
+          attempt(part.slice(middle));
+        }
+      }
+    };
+    attempt(indices);
+    return this;
+  }
+
+  #tryTo(sites: readonly SiteRef[], open: () => readonly number[]): void {
+    try {
+      this.#descriptors.push(...open());
+      this.#attached += sites.length;
+    } catch (error) {
+      if (!(error instanceof LinuxError)) throw error;
+      for (const site of sites) this.#failed.push({ site, reason: error.message });
+    }
+  }
+
+  done(run?: () => void): Attachment {
+    const descriptors = this.#descriptors;
+    let open = true;
+    return {
+      attached: this.#attached,
+      failed: this.#failed,
+      descriptors,
+      ...(run ? { run } : {}),
+      [Symbol.dispose]() {
+        if (!open) return;
+        open = false;
+        for (const fd of descriptors.toReversed()) closeFd(fd);
+      },
+    };
+  }
+}
+
+function isAboutSites(error: LinuxError): boolean {
+  switch (error.errno) {
+    case "EPERM":
+    case "EACCES":
+    case "EOPNOTSUPP":
+    case "ENOTSUPP":
+    case "EBADF":
+    case "EMFILE": return false;
+    default: return true;
+  }
+}
+
+/**
+ * Runs a program on a perf event, which is closed when that fails. The ioctl is enough for a cookie of 0; others need a link.
+ * Gives the descriptors in the order they were opened.
+ */
+export function attachToPerfEvent(program: number, event: number, cookie: bigint): number[] {
+  try {
+    if (cookie !== 0n) return [event, linkCreatePerfEvent(program, event, cookie)];
+    perfAttach(event, program);
+    return [event];
+  } catch (error) {
+    closeFd(event);
+    throw error;
+  }
+}
+
+/** Opens several events for one site: all or none. */
+export function openAll(opens: readonly (() => readonly number[])[]): number[] {
+  const descriptors: number[] = [];
+  try {
+    for (const open of opens) descriptors.push(...open());
+    return descriptors;
+  } catch (error) {
+    for (const fd of descriptors.toReversed()) closeFd(fd);
+    throw error;
+  }
+}

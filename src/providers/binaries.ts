@@ -1,0 +1,86 @@
+// Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
+import { readdirSync } from "node:fs";
+import type { Binary, System } from "./system.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+
+/**
+ * A path or a name; a path with wildcards; or `*`, every binary that a process has mapped (any process, when none is given).
+ */
+export function findBinaries(target: string, pid: number | undefined, system: System): Binary[] {
+  if (!hasWildcard(target)) {
+    const binary = system.binary(target, pid);
+    return binary ? [binary] : [];
+  }
+  const found = new Map<string, Binary>();
+  const add = (path: string, of: number | undefined): void => {
+    const binary = system.binary(path, of);
+    if (binary && !found.has(binary.path)) found.set(binary.path, binary);
+  };
+  if (pid === undefined && target.includes("/")) {
+    for (const path of expandPath(target)) add(path, undefined);
+  } else {
+    for (const process of pid === undefined ? processes() : [pid]) {
+      for (const path of system.mappedBinaries(process)) if (matches(target, path)) add(path, process);
+    }
+  }
+  return [...found.values()];
+}
+
+function processes(): number[] {
+  return namesIn("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** Existing paths that match, as a shell would expand them. */
+function expandPath(pattern: string): string[] {
+  const [first, ...rest] = pattern.split("/");
+  let paths = [first!];
+  for (const part of rest) {
+    paths = hasWildcard(part)
+      ? paths.flatMap((path) => namesIn(`${path}/`).filter((name) => matches(part, name)).sort().map((name) => `${path}/${name}`))
+      : paths.map((path) => `${path}/${part}`);
+  }
+  return paths;
+}
+
+/** Folders come and go, and some are closed to us. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+export function unquote(part: string): string {
+  return /^"(.*)"$/s.exec(part)?.[1] ?? part;
+}
+
+/**
+ * `app::Server::handle` of `_ZN3app6Server6handleEi`: names of plain functions and methods, which is what people probe by
+ * name. Undefined for templates, operators and whatever else needs a real demangler.
+ */
+export function sourceName(symbol: string): string | undefined {
+  const start = /^_ZN[rVKRO]*|^_Z(?=\d)/.exec(symbol);
+  if (!start) return undefined;
+  const nested = start[0].startsWith("_ZN");
+  const names: string[] = [];
+  let at = start[0].length;
+  while (at < symbol.length) {
+    const length = /^\d{1,5}/.exec(symbol.slice(at, at + 5))?.[0];
+    if (length !== undefined) {
+      at += length.length;
+      const name = symbol.slice(at, at + Number(length));
+      if (name.length < Number(length)) return undefined;
+      names.push(name.startsWith("_GLOBAL__N") ? "(anonymous namespace)" : name);
+      at += name.length;
+      if (!nested) return names[0];
+    } else if (symbol.startsWith("St", at) && names.length === 0) {
+      names.push("std");
+      at += 2;
+    } else if (/^[CD][0-5]/.test(symbol.slice(at, at + 2)) && names.length > 0) {
+      names.push(`${symbol[at] === "D" ? "~" : ""}${names.at(-1)}`);
+      at += 2;
+    } else break;
+  }
+  return nested && symbol[at] === "E" && names.length > 0 ? names.join("::") : undefined;
+}

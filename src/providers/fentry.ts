@@ -1,0 +1,81 @@
+// fentry and fexit: kernel functions by BPF trampolines, with typed arguments. A program is bound to its function at load.
+import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../linux/bpf.ts";
+import { Attaching } from "./attachment.ts";
+import { declare } from "./declared-type.ts";
+import { functionArguments, numberedSlots, valueAt } from "./function-arguments.ts";
+import { findFunctions, functionPattern, noFunction } from "./kernel-functions.ts";
+import type { Provider } from "./provider.ts";
+import { missing, refused, resolved, wrongParts, type Variant } from "./resolution.ts";
+import type { KernelFunction } from "./system.ts";
+import { matches } from "./wildcard.ts";
+
+function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attachType: number): Provider {
+  const provider: Provider = {
+    name,
+    aliases,
+    usage: `${name}[:MODULE]:FUNCTION`,
+    doc: name === "fentry" ? "Kernel functions, with typed arguments." : "Returns of kernel functions, with typed arguments and result.",
+
+    *list(parts, system, options) {
+      const pattern = functionPattern(parts);
+      for (const found of system.kernelFunctions()) {
+        if (!matches(pattern.name, found)) continue;
+        const target = system.kernelFunction(found);
+        if (target === undefined || !matches(pattern.module ?? "*", target.module)) continue;
+        const probe = `${name}:${target.module}:${found}`;
+        if (!options.verbose) yield { probe };
+        else yield { probe, details: describe(target, name === "fexit") };
+      }
+    },
+
+    resolve(spec, system, options) {
+      if (spec.parts.length < 1 || spec.parts.length > 3 || spec.parts.at(-1) === "") return wrongParts(spec, provider.usage);
+      if (spec.parts[0] === "bpf" && spec.parts.length > 1) return refused(spec, "feature", "strobe cannot trace BPF programs yet");
+      if (spec.parts.length > 2) return wrongParts(spec, provider.usage);
+      if (!system.capabilities.btf) {
+        return missing(spec, options, `${name} needs the kernel's type information (BTF)`, "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without", "feature");
+      }
+      const pattern = functionPattern(spec.parts);
+      const targets = findFunctions(pattern, system).flatMap((found) => system.kernelFunction(found) ?? []);
+      if (targets.length > 0) return resolved(targets.map((target) => variant(target)));
+      if (system.symbolAddress(pattern.name) !== undefined) {
+        return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, `try kprobe:${pattern.name}`);
+      }
+      return noFunction(spec, pattern, system, options);
+    },
+
+    attach(request) {
+      return new Attaching(request).each(() => [rawTracepointOpen(null, request.program)]).done();
+    },
+  };
+
+  function variant(target: KernelFunction): Variant {
+    const { args, slots } = functionArguments(target.parameters);
+    const result = name === "fexit" && target.result.kind !== "void" ? valueAt(slots, "retval", target.result) : undefined;
+    return {
+      provider: name,
+      context: {
+        provider: name,
+        programType: "tracing",
+        load: { attachType, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
+        args,
+        numbered: numberedSlots(slots),
+        ...(result ? { retval: { type: result.type, fetch: result.fetch } } : {}),
+        func: "site",
+        defaultSpace: "kernel",
+        stacks: true,
+        cookie: false,
+      },
+      sites: [{ name: `${name}:${target.module}:${target.name}`, func: target.name, data: null }],
+    };
+  }
+  return provider;
+}
+
+function describe({ parameters, result }: KernelFunction, returns: boolean): string[] {
+  const lines = parameters.map(({ type, name }) => `    ${declare(type, name)}`);
+  return returns && result.kind !== "void" ? [...lines, `    ${declare(result, "retval")}`] : lines;
+}
+
+export const fentry = trampoline("fentry", ["f", "kfunc"], BPF_TRACE_FENTRY);
+export const fexit = trampoline("fexit", ["fr", "kretfunc"], BPF_TRACE_FEXIT);

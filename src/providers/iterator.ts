@@ -1,0 +1,85 @@
+// iter: walks the kernel's objects (tasks, files, maps), once, when strobe asks for it.
+import { closeSync, readSync } from "node:fs";
+import { BPF_TRACE_ITER, iterCreate, linkCreateIter } from "../linux/bpf.ts";
+import type { Fetch } from "../language/context.ts";
+import type { StructType } from "../language/types.ts";
+import { Attaching } from "./attachment.ts";
+import { declare } from "./declared-type.ts";
+import type { Provider } from "./provider.ts";
+import { didYouMean, missing, refused, resolved, wrongParts } from "./resolution.ts";
+import type { System } from "./system.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+
+export const iterator: Provider = {
+  name: "iter",
+  aliases: ["it"],
+  usage: "iter:OBJECT",
+  doc: "The kernel's objects, one after the other: task, task_file, task_vma.",
+
+  *list(parts, system, options) {
+    for (const name of system.iterators()) {
+      if (!matches(parts[0] ?? "*", name)) continue;
+      const probe = `iter:${name}`;
+      if (!options.verbose) yield { probe };
+      else yield { probe, details: objects(contextStruct(name, system)).map(({ type, name: member }) => `    ${declare(type, member)}`) };
+    }
+  },
+
+  resolve(spec, system, options) {
+    const [name, pin] = spec.parts;
+    if (name === undefined || name === "" || hasWildcard(name) || spec.parts.length > 2) return wrongParts(spec, iterator.usage);
+    if (pin !== undefined) return refused(spec, "feature", "strobe cannot pin iterators yet", `write iter:${name}`);
+    const struct = contextStruct(name, system);
+    // The kernel makes a function of this name for each kind of iterator: programs are bound to it.
+    const target = system.kernelFunction(`bpf_iter_${name}`);
+    if (struct === undefined || target === undefined) {
+      return missing(spec, options, `this kernel has no iterator \`${name}\``, didYouMean(name, system.iterators()));
+    }
+    const first = objects(struct)[0];
+    const requires: Fetch | undefined = first?.type.kind === "pointer" ? { kind: "context", offset: first.offset, size: 8, signed: false } : undefined;
+    return resolved({
+      provider: "iter",
+      context: {
+        provider: "iter",
+        programType: "tracing",
+        load: { attachType: BPF_TRACE_ITER, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
+        contextType: { kind: "pointer", target: struct, space: "kernel" },
+        ...(requires ? { requires } : {}),
+        defaultSpace: "kernel",
+        stacks: true,
+        cookie: false,
+      },
+      sites: [{ name: `iter:${name}`, data: null }],
+    });
+  },
+
+  attach(request) {
+    let link = -1;
+    const attaching = new Attaching(request).each(() => [link = linkCreateIter(request.program)]);
+    return attaching.done(() => { if (link >= 0) walk(link); });
+  },
+};
+
+/** Reads an iterator to its end. What the programs say comes by the events' ring, not by these reads. */
+function walk(link: number): void {
+  const fd = iterCreate(link);
+  try {
+    const nothing = new Uint8Array(4096);
+    while (readSync(fd, nothing) > 0) { /* programs write nothing to the file */ }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function contextStruct(name: string, system: System): StructType | undefined {
+  const type = system.types.find(`bpf_iter__${name}`, "struct");
+  return type?.kind === "struct" ? type : undefined;
+}
+
+/** The members but for `meta`. Pointers lie in anonymous unions that pad them to 8 bytes. */
+function objects(struct: StructType | undefined): StructType["members"] {
+  return (struct?.members ?? []).flatMap((member) => {
+    if (member.name !== "" || member.type.kind !== "struct") return [member];
+    return objects(member.type).map((inner) => ({ ...inner, offset: inner.offset + member.offset }));
+  }).filter((member) => member.name !== "meta");
+}

@@ -1,0 +1,123 @@
+// kprobe and kretprobe: any kernel function or instruction. Many at once by a kprobe-multi link, else perf events.
+import { BPF_TRACE_KPROBE_MULTI, linkCreateKprobeMulti } from "../linux/bpf.ts";
+import { cString } from "../linux/ffi.ts";
+import { openPerfEvent } from "../linux/perf.ts";
+import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
+import { LinuxError } from "../linux/error.ts";
+import type { SiteRef } from "../language/check/checked.ts";
+import type { Context } from "../language/context.ts";
+import { u64 } from "../language/types.ts";
+import { Attaching, attachToPerfEvent } from "./attachment.ts";
+import { findFunctions, functionPattern, noFunction, type FunctionPattern } from "./kernel-functions.ts";
+import type { Provider } from "./provider.ts";
+import { parseCount } from "./quantity.ts";
+import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+import { missing, refused, resolved, variantsOf, wrongParts } from "./resolution.ts";
+import type { System } from "./system.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+
+/** The symbol, or nothing and an absolute address as the offset. */
+export interface KprobeSite { readonly symbol?: string; readonly offset: bigint }
+
+/** Fewer functions than this go one by one: perf events are in every kernel. */
+const MULTI_FROM = 4;
+
+function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
+  const returns = name === "kretprobe";
+  const provider: Provider = {
+    name,
+    aliases: [alias],
+    usage: returns ? `${name}[:MODULE]:FUNCTION` : `${name}[:MODULE]:FUNCTION[+OFFSET]`,
+    doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard.",
+
+    *list(parts, system) {
+      const pattern = functionPattern(parts);
+      for (const found of system.kernelFunctions()) {
+        if (!matches(pattern.name, found)) continue;
+        if (pattern.module !== undefined && !matches(pattern.module, system.kernelFunction(found)?.module ?? "")) continue;
+        yield { probe: `${name}:${found}` };
+      }
+    },
+
+    resolve(spec, system, options) {
+      if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "") return wrongParts(spec, provider.usage);
+      const wanted = functionPattern(spec.parts);
+      const shown = (symbol: string): string => `${name}:${wanted.module === undefined || hasWildcard(wanted.module) ? "" : `${wanted.module}:`}${symbol}`;
+
+      const address = parseCount(wanted.name);
+      if (address !== undefined) {
+        const site: SiteRef = { name: `${name}:${wanted.name}`, data: { offset: address } satisfies KprobeSite };
+        return resolved({ context: context(system, false), provider: name, sites: [site] });
+      }
+      const { pattern, offset } = withOffset(wanted);
+      if (offset === undefined) return refused(spec, "syntax", `\`${wanted.name}\` is not a function and an offset`);
+      if (offset > 0n && returns) return refused(spec, "arguments", "a function returns from no offset", `write ${name}:${pattern.name}`);
+      const names = findFunctions(pattern, system);
+      if (names.length === 0) return noFunction(spec, pattern, system, options);
+      if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");
+
+      if (names.length >= MULTI_FROM && atLeast(system, 5, 18)) {
+        const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
+        return resolved(variantsOf(context(system, true), sites, options));
+      }
+      if (pmuType("kprobe") === undefined) {
+        return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
+      }
+      const sites = names.map((symbol): SiteRef => ({
+        name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset } satisfies KprobeSite,
+      }));
+      return resolved(variantsOf(context(system, false), sites, options));
+    },
+
+    attach(request) {
+      const attaching = new Attaching(request);
+      if (request.context.load) {
+        return attaching.together(request.sites.map((_, i) => i), (sites, cookies) => linkCreateKprobeMulti(request.program, {
+          symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns,
+        })).done();
+      }
+      const type = pmuType("kprobe");
+      return attaching.each((site, cookie) => {
+        const { symbol, offset } = site.data as KprobeSite;
+        if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${site.name}`, hint: "this kernel has no kprobes" });
+        const event = openPerfEvent({
+          type, config: returns ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, pid: -1, cpu: 0,
+        });
+        return attachToPerfEvent(request.program, event, cookie);
+      }).done();
+    },
+  };
+
+  function context(system: System, multi: boolean): Context {
+    const file = registersOf(hostMachine);
+    const registers = system.types.find("pt_regs", "struct");
+    return {
+      provider: name,
+      programType: "kprobe",
+      ...(multi ? { load: { attachType: BPF_TRACE_KPROBE_MULTI, btfId: 0 } } : {}),
+      ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : { numbered: fetchCallArguments(file, "kernel") }),
+      registers: fetchRegisters(file),
+      contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
+      func: "kernel",
+      defaultSpace: "kernel",
+      stacks: true,
+      cookie: true,
+    };
+  }
+  return provider;
+}
+
+/** `fn+0x10`, in bytes. */
+function withOffset(pattern: FunctionPattern): { pattern: FunctionPattern; offset: bigint | undefined } {
+  const plus = pattern.name.indexOf("+");
+  if (plus < 0) return { pattern, offset: 0n };
+  return { pattern: { ...pattern, name: pattern.name.slice(0, plus) }, offset: parseCount(pattern.name.slice(plus + 1)) };
+}
+
+function atLeast(system: System, major: number, minor: number): boolean {
+  const [kernelMajor, kernelMinor] = system.capabilities.kernel;
+  return kernelMajor > major || (kernelMajor === major && kernelMinor >= minor);
+}
+
+export const kprobe = kernelProbe("kprobe", "k");
+export const kretprobe = kernelProbe("kretprobe", "kr");

@@ -1,0 +1,18 @@
+// What programs of the perf_event type see (struct bpf_perf_event_data): the registers of what was interrupted.
+import type { Context } from "../language/context.ts";
+import type { System } from "./system.ts";
+import { fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+
+export function perfEventContext(provider: string, system: System): Context {
+  const file = registersOf(hostMachine);
+  const data = system.types.find("bpf_perf_event_data", "struct");
+  return {
+    provider,
+    programType: "perf_event",
+    registers: fetchRegisters(file),
+    contextType: data ? { kind: "pointer", target: data, space: "kernel" } : registersType(file),
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: true,
+  };
+}

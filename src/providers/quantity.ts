@@ -1,0 +1,42 @@
+// Numbers in probe names: counts (`1e6`, `1_000`), addresses (`0x10`) and times (`99`, `5s`, `ms:100`).
+
+/** A whole number as scripts write it; undefined for anything else. */
+export function parseCount(text: string): bigint | undefined {
+  const plain = text.replace(/(?<=[\da-fA-F])_(?=[\da-fA-F])/g, "");
+  if (/^(0[xX][\da-fA-F]+|\d+)$/.test(plain)) return BigInt(plain);
+  const scientific = /^(\d+)[eE](\d{1,2})$/.exec(plain);
+  return scientific ? BigInt(scientific[1]!) * 10n ** BigInt(scientific[2]!) : undefined;
+}
+
+/** Nanoseconds of a unit that divides time; `hz` is a rate. */
+const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1_000n, ms: 1_000_000n, s: 1_000_000_000n };
+
+export type Timing = { readonly kind: "period"; readonly nanoseconds: bigint } | { readonly kind: "rate"; readonly hertz: bigint };
+
+/** `[hz, 99]`, `[s, 1]`, `[10ms]`, `[1000000]`; or what is wrong with it. */
+export function parseTiming(parts: readonly string[]): Timing | string {
+  const [first = "", second] = parts;
+  if (second !== undefined) {
+    const count = parseCount(second);
+    if (first === "hz") return count === undefined || count === 0n ? "the rate must be a positive whole number" : { kind: "rate", hertz: count };
+    const unit = ["s", "ms", "us"].includes(first) ? units[first] : undefined;
+    if (unit === undefined) return `\`${first}\` is not a unit of time here: use s, ms, us or hz`;
+    return count === undefined ? "the time must be a positive whole number" : period(count * unit);
+  }
+  const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
+  const count = single ? parseCount(single[1]!) : undefined;
+  if (count === undefined) return `\`${first}\` is not a time: write a number and a unit, such as \`1s\``;
+  const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
+  return period(count * unit);
+}
+
+function period(nanoseconds: bigint): Timing | string {
+  return nanoseconds < 1_000n ? "the shortest time is 1us" : { kind: "period", nanoseconds };
+}
+
+/** `s:1`, `us:1000`, `hz:99`: how `probe` names a timing. */
+export function timingName(timing: Timing): string {
+  if (timing.kind === "rate") return `hz:${timing.hertz}`;
+  const { nanoseconds } = timing;
+  return nanoseconds % 1_000_000_000n === 0n ? `s:${nanoseconds / 1_000_000_000n}` : `us:${nanoseconds / 1_000n}`;
+}

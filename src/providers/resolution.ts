@@ -1,0 +1,74 @@
+// What the providers' resolve() have in common: refusals with help, and sites grouped into variants.
+import type { SiteRef } from "../language/check/checked.ts";
+import type { Context } from "../language/context.ts";
+import type { Diagnostic, DiagnosticCode } from "../language/diagnostic.ts";
+import { nearest } from "../language/nearest.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import type { Resolution, ResolveOptions } from "./provider.ts";
+
+export type Variant = Resolution["variants"][number];
+
+/** A spec that cannot be meant: an error whatever `missing_probes` says. */
+export function refused(spec: ProbeSpec, code: DiagnosticCode, message: string, help?: string): Resolution {
+  return { variants: [], diagnostics: [diagnostic(spec, "error", code, message, help)] };
+}
+
+export function wrongParts(spec: ProbeSpec, usage: string): Resolution {
+  return refused(spec, "syntax", `\`${spec.text}\` does not say what to probe`, `a probe of this kind is written \`${usage}\``);
+}
+
+/** A spec that means nothing on this machine; `missing_probes` says how bad that is. */
+export function missing(spec: ProbeSpec, options: ResolveOptions, message: string, help?: string, code: DiagnosticCode = "name"): Resolution {
+  if (options.missing === "ignore") return { variants: [], diagnostics: [] };
+  return { variants: [], diagnostics: [diagnostic(spec, options.missing === "warn" ? "warning" : "error", code, message, help)] };
+}
+
+function diagnostic(spec: ProbeSpec, severity: "error" | "warning", code: DiagnosticCode, message: string, help?: string): Diagnostic {
+  return { severity, code, span: spec.span, message, ...(help === undefined ? {} : { help }) };
+}
+
+/** "did you mean `sched_switch`?", or undefined when nothing is near. */
+export function didYouMean(name: string, candidates: Iterable<string>): string | undefined {
+  const near = nearest(name, candidates).map((candidate) => `\`${candidate}\``);
+  if (near.length === 0) return undefined;
+  const last = near.pop()!;
+  return `did you mean ${near.length === 0 ? last : `${near.join(", ")} or ${last}`}?`;
+}
+
+export function resolved(...variants: readonly (Variant | readonly Variant[])[]): Resolution {
+  return { variants: variants.flat(), diagnostics: [] };
+}
+
+/**
+ * Sites of one context as one variant; as one each when the handler wants to know where it is and the kernel would not
+ * tell the sites apart.
+ */
+export function variantsOf(context: Context, sites: readonly SiteRef[], options: ResolveOptions): Variant[] {
+  const apart = sites.length > 1 && !context.cookie && context.dispatch === undefined
+    && (options.uses.has("probe") || (context.func === "site" && options.uses.has("func")));
+  return apart
+    ? sites.map((site) => ({ context, provider: context.provider, sites: [site] }))
+    : [{ context, provider: context.provider, sites }];
+}
+
+export function hostVariant(provider: string, site: SiteRef): Resolution {
+  return resolved({ context: "host", provider, sites: [site] });
+}
+
+/** Groups items by a key, in the order of first appearance. */
+export function groupBy<T>(items: Iterable<T>, key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const of = key(item);
+    const group = groups.get(of);
+    if (group) group.push(item);
+    else groups.set(of, [item]);
+  }
+  return groups;
+}
+
+/** Whether the handler reads arguments by number. The builtin table calls all of them `argN`. */
+export function usesNumbered(uses: ReadonlySet<string>): boolean {
+  for (const name of uses) if (/^arg(N|\d+)$/.test(name)) return true;
+  return false;
+}

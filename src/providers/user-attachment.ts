@@ -1,0 +1,66 @@
+// Attaching to places in executables and libraries: one uprobe-multi link a file, else a perf event a place.
+import type { AttachRequest, Attachment } from "./provider.ts";
+import { BPF_TRACE_UPROBE_MULTI, linkCreateUprobeMulti } from "../linux/bpf.ts";
+import { cString } from "../linux/ffi.ts";
+import { LinuxError } from "../linux/error.ts";
+import { openPerfEvent } from "../linux/perf.ts";
+import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
+import type { Context } from "../language/context.ts";
+import { u64 } from "../language/types.ts";
+import { Attaching, attachToPerfEvent } from "./attachment.ts";
+import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+import { groupBy } from "./resolution.ts";
+import type { System } from "./system.ts";
+
+/** A place in a file. `semaphore`: file offset of the counter that tells the program somebody is watching; 0 for none. */
+export interface UserSite { readonly path: string; readonly offset: bigint; readonly semaphore: bigint }
+
+export interface UserContextOptions { readonly provider: string; readonly returns: boolean; readonly system: System }
+
+export function userContext({ provider, returns, system }: UserContextOptions): Context {
+  const file = registersOf(hostMachine);
+  const registers = system.types.find("pt_regs", "struct");
+  const [major, minor] = system.capabilities.kernel;
+  // Programs are loaded for one or the other: multi links came with Linux 6.6.
+  const multi = major > 6 || (major === 6 && minor >= 6);
+  return {
+    provider,
+    programType: "kprobe",
+    ...(multi ? { load: { attachType: BPF_TRACE_UPROBE_MULTI, btfId: 0 } } : {}),
+    ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : { numbered: fetchCallArguments(file, "user") }),
+    registers: fetchRegisters(file),
+    contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
+    func: "user",
+    defaultSpace: "user",
+    stacks: true,
+    cookie: true,
+  };
+}
+
+export function attachToUserSites(request: AttachRequest, returns: boolean): Attachment {
+  const attaching = new Attaching(request);
+  if (request.context.load) {
+    const files = groupBy(request.sites.map((site, i) => ({ i, path: (site.data as UserSite).path })), ({ path }) => path);
+    for (const [path, members] of files) {
+      attaching.together(members.map(({ i }) => i), (sites, cookies) => {
+        const places = sites.map((site) => site.data as UserSite);
+        const semaphores = places.some(({ semaphore }) => semaphore !== 0n) ? { refCtrOffsets: places.map(({ semaphore }) => semaphore) } : {};
+        return linkCreateUprobeMulti(request.program, {
+          path, offsets: places.map(({ offset }) => offset), ...semaphores, cookies, isReturn: returns,
+          ...(request.pid === undefined ? {} : { pid: request.pid }),
+        });
+      });
+    }
+    return attaching.done();
+  }
+  const type = pmuType("uprobe");
+  const returnBit = returns ? 1n << BigInt(pmuReturnBit("uprobe")) : 0n;
+  return attaching.each((site, cookie) => {
+    const { path, offset, semaphore } = site.data as UserSite;
+    if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${site.name}`, hint: "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)" });
+    const target = request.pid === undefined ? { pid: -1, cpu: 0 } : { pid: request.pid, cpu: -1 };
+    // The semaphore's offset is in the upper half of config.
+    const event = openPerfEvent({ type, config: returnBit | (semaphore << 32n), config1: cString(path), config2: offset, ...target });
+    return attachToPerfEvent(request.program, event, cookie);
+  }).done();
+}

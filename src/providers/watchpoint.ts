@@ -1,0 +1,53 @@
+// watchpoint: memory accesses, by the processor's breakpoint registers.
+import { PERF_TYPE_BREAKPOINT } from "../linux/perf.ts";
+import { Attaching } from "./attachment.ts";
+import { attachEverywhere } from "./perf-sampling.ts";
+import { perfEventContext } from "./perf-context.ts";
+import type { Provider } from "./provider.ts";
+import { parseCount } from "./quantity.ts";
+import { refused, resolved, wrongParts } from "./resolution.ts";
+
+// HW_BREAKPOINT_ bits (include/uapi/linux/hw_breakpoint.h). x86 cannot watch reads alone.
+const modes: Readonly<Record<string, number>> = process.arch === "x64"
+  ? { w: 2, rw: 3, x: 4 }
+  : { r: 1, w: 2, rw: 3, x: 4 };
+
+export interface WatchSite { readonly address: bigint; readonly length: number; readonly mode: number }
+
+function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider {
+  const provider: Provider = {
+    name,
+    aliases: [alias],
+    usage: `${name}:ADDRESS:LENGTH:MODE`,
+    doc: "When memory is written (w), read or written (rw) or executed (x).",
+    list: () => [],
+    resolve(spec, system) {
+      const [addressText, lengthText, modeText] = spec.parts;
+      if (addressText === undefined || lengthText === undefined || modeText === undefined || spec.parts.length > 3) return wrongParts(spec, provider.usage);
+      const address = parseCount(addressText);
+      if (address === undefined) {
+        return refused(spec, "arguments", `\`${addressText}\` is not an address`, "watch a number such as 0x10000000; functions' arguments cannot be watched");
+      }
+      const length = Number(parseCount(lengthText) ?? 0n);
+      if (![1, 2, 4, 8].includes(length)) return refused(spec, "arguments", `a watchpoint's length is 1, 2, 4 or 8, not \`${lengthText}\``);
+      if (address % BigInt(length) !== 0n) return refused(spec, "arguments", `the address must be a multiple of the length, ${length}`);
+      const mode = modes[[...modeText].sort().join("")];
+      if (mode === undefined) return refused(spec, "arguments", `\`${modeText}\` is not a watchpoint's mode`, `the modes are ${Object.keys(modes).join(", ")}`);
+      if (mode === 4 && length !== 8) return refused(spec, "arguments", "a watchpoint on execution has the length 8");
+      const data: WatchSite = { address, length, mode };
+      const context = { ...perfEventContext(name, system), defaultSpace: "user" as const };
+      return resolved({ context, provider: name, sites: [{ name: `${name}:${spec.parts.join(":")}`, data }] });
+    },
+    attach(request) {
+      return new Attaching(request).each((site, cookie) => {
+        const { address, length, mode } = site.data as WatchSite;
+        const event = { type: PERF_TYPE_BREAKPOINT, config: 0, config1: address, config2: length, bpType: mode, samplePeriod: 1 };
+        return attachEverywhere(request.program, event, cookie, request.pid);
+      }).done();
+    },
+  };
+  return provider;
+}
+
+export const watchpoint = watch("watchpoint", "w");
+export const asyncWatchpoint = watch("asyncwatchpoint", "aw");
