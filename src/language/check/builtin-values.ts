@@ -3,7 +3,7 @@ import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import type { StackType, Type } from "../types.ts";
-import { boolType, u64, unknownType } from "../types.ts";
+import { boolType, u64, unknownType, voidType } from "../types.ts";
 import { checkCall } from "./calls.ts";
 import { placeType } from "./expressions.ts";
 import { argumentsType, checkMember, noArguments, where } from "./members.ts";
@@ -61,8 +61,9 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       return node(placeType(kernel.retval.type));
     case "ctx": {
       if (context === "host") return node(u64);
-      const target = kernel?.contextType;
-      return node(target === undefined ? { kind: "pointer", target: { kind: "void" }, space: "kernel" } : { kind: "pointer", target, space: "kernel", typed: true });
+      const type = kernel?.contextType;
+      // The verifier knows the context: its members are plain loads.
+      return node(type?.kind === "pointer" ? { ...type, typed: true } : type ?? { kind: "pointer", target: voidType, space: "kernel" });
     }
     case "func": {
       const [only] = body.sites;

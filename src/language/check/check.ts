@@ -6,6 +6,7 @@ import { nearest } from "../nearest.ts";
 import type { Block, Expression, Program, Variable } from "../program.ts";
 import { i64, unknownType, voidType } from "../types.ts";
 import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypeScope } from "./checked.ts";
+import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkCondition } from "./expressions.ts";
 import { settled } from "./integers.ts";
@@ -57,6 +58,11 @@ export function check(
     run();
     if (pass.changed || initializeUnassigned([...work.map((w) => w.states), ...functionStates.values()])) continue;
     break;
+  }
+  rememberMaps(probes.filter((p) => p.variants.length === 0).map((p) => p.probe), pass);
+  for (let i = 0; i < mostPasses && pass.changed; i++) {
+    pass.changed = false;
+    run();
   }
   pass.final = true;
   const { handlers, functions } = run();

@@ -54,7 +54,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   };
   if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
   const space = type.kind === "pointer" ? type.space : spaceOf(object, body);
-  const typed = type.kind === "pointer" ? type.typed === true : isTyped(object);
+  const typed = (type.kind === "pointer" ? type.typed === true : isTyped(object)) && givesTyped(object, body);
   return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
 }
 
@@ -85,6 +85,12 @@ function isTyped(place: Expression): boolean {
     case "member": return place.object.type.kind === "pointer" ? place.object.type.typed === true : isTyped(place.object);
     default: return false;
   }
+}
+
+/** Pointers in a context are typed only where the kernel describes it by BTF (iterators). */
+function givesTyped(object: Expression, body: Body): boolean {
+  if (object.kind !== "builtin" || object.name !== "ctx") return true;
+  return body.context !== undefined && body.context !== "host" && body.context.programType === "tracing";
 }
 
 function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
