@@ -148,6 +148,7 @@ function log2Bucket(scope: FunctionScope, value: Register, bits: number): Regist
   if (bits === 0) {
     emitter.move(bucket, power);
     emitter.add(bucket, 2);
+    clamp(scope, bucket, bucketCount(bits) - 1);
   } else {
     // 1 + (shift << bits) + (value >> shift)
     emitter.add(power, -bits);
