@@ -83,6 +83,27 @@ test("a module's BTF goes on where the kernel's ends", () => {
   assert.deepEqual(type.members.map((m) => [m.name, split.name(m.type)]), [["first", "shared"], ["second", "int"]]);
 });
 
+test("many look-ups find what one finds", () => {
+  const w = new BtfWriter();
+  const int = w.int("int", 4, { signed: true });
+  const ids = new Map<string, number[]>();
+  for (let i = 0; i < 500; i++) {
+    const name = `name${i % 300}`;
+    ids.set(name, [...(ids.get(name) ?? []), w.typedef(name, int)]);
+  }
+  const kernel = new Btf(w.bytes());
+  const module = new BtfWriter(w);
+  for (let i = 290; i < 400; i++) ids.set(`name${i}`, [...(ids.get(`name${i}`) ?? []), module.typedef(`name${i}`, int)]);
+  const split = new Btf(module.bytes(), kernel);
+  assert.equal(ids.size, 400);
+  for (const [name, expected] of ids) {
+    assert.deepEqual(split.findAll(name), expected, name);
+    assert.equal(split.find(`${name}x`, "typedef"), undefined);
+    assert.equal(split.find(name.slice(1), "typedef"), undefined);
+  }
+  assert.deepEqual(split.findAll("int"), [int]);
+});
+
 test("a chain that refers to itself is an error, not a hang", () => {
   const w = new BtfWriter();
   w.const(2);
@@ -110,6 +131,8 @@ test("damaged bytes give a BtfError or types, never a crash or a hang", () => {
         btf.strip(id);
         btf.findAll(btf.name(id));
       }
+      for (let i = 0; i < 30; i++) btf.findAll(`missing${i}`);
+      assert.ok(btf.findAll("s").every((id) => btf.name(id) === "s"));
       btf.enumConstant("ONE");
     } catch (error) {
       if (!(error instanceof BtfError)) throw error;

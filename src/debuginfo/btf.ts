@@ -3,6 +3,8 @@
 // The running kernel's BTF is over 5 MB with 100 000 types, and start-up is everything: opening it is one pass over the
 // records that notes where each begins. Names are found by searching the string section's bytes; types are decoded when asked.
 
+import { RecordIndex, StringIndex } from "./name-index.ts";
+
 /** What BTF_KIND_… numbers are called here; the index is the number. */
 const KINDS = [
   "void", "int", "pointer", "array", "struct", "union", "enum", "forward", "typedef", "volatile", "const", "restrict",
@@ -62,6 +64,8 @@ export class BtfError extends Error {
 }
 
 const MAGIC = 0xeb9f;
+/** After so many searches through the bytes, an index of all names (some 20 ms for a kernel) is worth it. */
+const SEARCHES = 24;
 /** Modifiers and typedefs that are followed before a chain counts as a cycle. */
 const CHAIN_LIMIT = 64;
 
@@ -94,6 +98,8 @@ export class Btf {
   readonly #stringBase: number;
   #text: string | undefined;
   #named = 0;
+  #searches = 0;
+  #index: { readonly strings: StringIndex; readonly records: RecordIndex } | undefined;
   readonly #found = new Map<string, readonly number[]>();
 
   /** @throws BtfError */
@@ -226,6 +232,13 @@ export class Btf {
 
   /** Where a whole string is, counted from the base's start; a module uses the base's strings too. Undefined when nowhere. */
   stringOffset(name: string): number | undefined {
+    if (this.#index === undefined && ++this.#searches > SEARCHES) {
+      this.#index = { strings: new StringIndex(this.#strings), records: new RecordIndex(this.#words, this.#records) };
+    }
+    if (this.#index !== undefined) {
+      const offset = this.#index.strings.find(name);
+      return offset === undefined ? this.base?.stringOffset(name) : this.#stringBase + offset;
+    }
     const index = this.#strings.indexOf(`\0${name}\0`, 0, "latin1");
     if (index >= 0) return this.#stringBase + index + 1;
     // A module's first string has no NUL before it.
@@ -235,6 +248,7 @@ export class Btf {
   }
 
   #withName(offset: number): number[] {
+    if (this.#index !== undefined) return this.#index.records.find(offset).map((index) => this.start + index);
     const words = this.#words;
     const ids: number[] = [];
     for (let word = words.indexOf(offset); word >= 0; word = words.indexOf(offset, word + 1)) {

@@ -179,8 +179,15 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
   return undefined;
 }
 
-/** Files with code that a process has mapped, as /proc/PID/maps names them: the executable first. */
+/**
+ * Files with code that a process has mapped, as /proc/PID/maps names them: the executable first. With a negative pid, those
+ * of every process that runs.
+ */
 export function mappedBinaries(pid: number): readonly string[] {
+  if (pid < 0) {
+    const everyone = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return [...new Set(everyone.flatMap((name) => mappedBinaries(Number(name))))].sort();
+  }
   const paths = new Set<string>();
   for (const mapping of processMaps(pid)) {
     if (mapping.path.startsWith("/") && mapping.permissions[2] === "x") paths.add(mapping.path.replace(/ \(deleted\)$/, ""));
