@@ -60,7 +60,7 @@ export class TroubleCounters {
 export function missedEvents(programs: readonly LoadedProgram[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { program, descriptor } of programs) {
-    const missed = Number(progInfo(descriptor).recursionMisses);
+    const missed = progInfo(descriptor).recursionMisses;
     if (missed > 0) troubles.push({ kind: "missed", probe: program.sites[0]?.name ?? program.name, count: missed });
   }
   return troubles;

@@ -58,8 +58,8 @@ export function decoder(type: Type): Decoder {
       const { length } = type;
       const stride = sizeOf(type.element);
       return (view, bytes, offset) => {
-        const values = new Array<DecodedValue>(length);
-        for (let i = 0; i < length; i++) values[i] = element(view, bytes, offset + i * stride);
+        const values: DecodedValue[] = [];
+        for (let i = 0; i < length; i++) values.push(element(view, bytes, offset + i * stride));
         return values;
       };
     }

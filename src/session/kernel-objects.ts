@@ -58,7 +58,8 @@ export class KernelObjects implements Disposable {
         this.#globals = new MappedArray(fd, map.valueSize);
         break;
       case "percpu":
-        this.percpu = { memory: new MappedArray(fd, map.valueSize), stripe: map.role.stripe, cpus: this.cpus };
+        // The plan may have been made for fewer CPUs than are possible, never for more.
+        this.percpu = { memory: new MappedArray(fd, map.valueSize), stripe: map.role.stripe, cpus: Math.floor(map.valueSize / map.role.stripe) };
         break;
       case "events":
         this.ring = new RingBuffer(fd, entries);
@@ -79,7 +80,7 @@ export class KernelObjects implements Disposable {
         break;
       case "percpu-slot":
         if (!this.percpu) throw new Error(`strobe: the plan has no per-CPU region for @${map.name}`);
-        this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.cpus));
+        this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus));
         break;
       case "hash":
       case "lru-hash": {

@@ -148,6 +148,7 @@ class LiveSession implements Session {
       this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
       this.#consumer.attached(this.attached);
       this.#consumer.flush();
+      this.#runIterators();
       const target = this.#target;
       if (target && !this.#over) {
         void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));
@@ -275,7 +276,7 @@ class LiveSession implements Session {
       };
       for (const site of host.sites) {
         const data = site.data as { readonly period?: number; readonly signal?: NodeJS.Signals } | null;
-        if (data?.period !== undefined) tickers.push({ period: Number(data.period), run: inOrder });
+        if (data?.period !== undefined) tickers.push({ period: data.period, run: inOrder });
         else if (data?.signal !== undefined) {
           process.on(data.signal, inOrder);
           this.#signals.push([data.signal, inOrder]);
@@ -325,6 +326,24 @@ class LiveSession implements Session {
       program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
       ...(pid === undefined ? {} : { pid }),
     });
+  }
+
+  /** What does not fire by itself runs now; when there is nothing else, the session is over. */
+  #runIterators(): void {
+    let others = this.#timers !== undefined || this.#signals.length > 0;
+    let ran = false;
+    for (const attachment of this.#attachments) {
+      if (!attachment.run) {
+        others ||= attachment.attached > 0;
+        continue;
+      }
+      if (this.#over) return;
+      attachment.run();
+      this.#drainAll();
+      ran = true;
+    }
+    if (ran) this.#consumer.flush();
+    if (ran && !others) this.#finish({ exitCode: 0, reason: "exit" });
   }
 
   // ── the life of it ──
@@ -382,6 +401,7 @@ class LiveSession implements Session {
 
   /** The last events, `end`, the maps. */
   async #conclude(): Promise<void> {
+    const missedTicks = this.#timers?.missed ?? 0;
     this.#stopHosts();
     if (this.#failure) return;
     this.#owners.scan();
@@ -395,6 +415,7 @@ class LiveSession implements Session {
     this.#deaf = false;
     this.#reportTrouble();
     for (const trouble of missed) this.#consumer.trouble(trouble);
+    if (missedTicks > 0) this.#consumer.trouble({ kind: "missed", probe: "interval", count: missedTicks });
     const consumer = this.#consumer;
     consumer.endOfEvents?.();
     if (this.#plan.config.printMapsOnExit) {

@@ -72,6 +72,8 @@ export class UserSymbols {
     const known = process.frames.get(address);
     if (known) return known;
     const frame = this.#resolve(process, address, pid);
+    // What has no name yet may get one: a library loaded later, code compiled later.
+    if (frame.symbol === undefined) return frame;
     if (process.frames.size >= framesKept) process.frames.clear();
     process.frames.set(address, frame);
     return frame;
