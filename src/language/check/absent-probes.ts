@@ -1,7 +1,7 @@
 // Probes that found no site: nothing of theirs runs, but what they would store tells a misspelt map from an empty one.
 import type { Expression, MapAccess, Probe, Statement } from "../program.ts";
 import { i64 } from "../types.ts";
-import { flatKeys } from "./expressions.ts";
+import { flatKeys } from "./map-access.ts";
 import type { Pass } from "./pass.ts";
 import { mapState } from "./pass.ts";
 

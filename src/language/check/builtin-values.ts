@@ -4,9 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import type { StackType, Type } from "../types.ts";
 import { boolType, u64, unknownType, voidType } from "../types.ts";
-import { checkCall } from "./calls.ts";
-import { placeType } from "./expressions.ts";
-import { argumentsType, checkMember, noArguments, where } from "./members.ts";
+import { argumentsType, checkMember, noArguments, placeType, where } from "./members.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel, report } from "./pass.ts";
 
@@ -16,7 +14,6 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const spec = findBuiltin(name);
   const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
   if (spec === undefined) return node(report(body, "name", span, `unknown builtin ${name}`));
-  if (spec.statement === true || name === "default_str_length") return checkCall({ kind: "call", name, args: [], span, type: unknownType }, body, true);
   const { context, pass } = body;
   const text = (value: string): Expression => ({ kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } });
 
@@ -67,7 +64,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     }
     case "func": {
       const [only] = body.sites;
-      if (body.sites.length === 1 && only!.func !== undefined) return text(only!.func);
+      if (body.sites.length === 1 && only.func !== undefined) return text(only.func);
       if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }

@@ -3,17 +3,14 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Call, Expression } from "../program.ts";
 import { checkBuiltin } from "./builtin-values.ts";
-import { checkValue } from "./expressions.ts";
 import { isIntegral, settled } from "./integers.ts";
 import { mapCalls } from "./map-calls.ts";
 import { memoryCalls } from "./memory-calls.ts";
 import { outputCalls } from "./output-calls.ts";
-import type { Body, FunctionState } from "./pass.ts";
+import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
 import { describe } from "./unify.ts";
-
-/** Checks one builtin's call: arguments are unchecked, their number is right. */
-export type CallCheck = (call: Call, body: Body) => Expression;
+import { checkValue } from "./values.ts";
 
 const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
 
@@ -66,10 +63,10 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
     return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };
   }
   args.forEach((arg, i) => {
-    const wanted = own.parameters[i]!;
+    const wanted = own.parameters[i];
     const number = isIntegral(arg.type) && wanted.kind === "integer";
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
-      report(body, "type", arg.span, `$${parameters[i]!.name} of ${call.name}() is a ${describe(wanted)}, not a ${describe(settled(arg.type))}`);
+      report(body, "type", arg.span, `$${parameters[i].name} of ${call.name}() is a ${describe(wanted)}, not a ${describe(settled(arg.type))}`);
     }
   });
   return { ...call, args, type: settled(own.result) };

@@ -3,11 +3,11 @@ import { sizeOf } from "../layout.ts";
 import type { Cast, Expression } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
-import { checkValue, isLiteral } from "./expressions.ts";
-import { isIntegral, literalType, narrowest, wrap } from "./integers.ts";
+import { isIntegral, isLiteral, literalType, narrowest, wrap } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, integerLiteral, report } from "./pass.ts";
 import { describe, sameType, unify } from "./unify.ts";
+import { checkValue } from "./values.ts";
 
 export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);

@@ -54,7 +54,7 @@ function run(text: string, options: Partial<CheckOptions> = {}): { checked?: Che
   assert.deepEqual(diagnostics, []);
   const probes = program.probes.map((probe): ResolvedProbe => ({
     probe,
-    variants: probe.specs.map((spec) => ({ context: contexts[spec.provider]!, provider: spec.provider, sites: [{ name: spec.text, data: null }] })),
+    variants: probe.specs.map((spec) => ({ context: contexts[spec.provider], provider: spec.provider, sites: [{ name: spec.text, data: null }] })),
   }));
   const result = check(program, probes, scope, { capabilities, unsafe: false, env: {}, ...options });
   return { ...(result.checked === undefined ? {} : { checked: result.checked }), said: result.diagnostics.map((d) => `${d.code}: ${d.message}`) };
@@ -71,11 +71,11 @@ function accept(text: string, options: Partial<CheckOptions> = {}): CheckedProgr
 function printed(checked: CheckedProgram): Expression[] {
   const found: Expression[] = [];
   const visit = (statement: Statement): void => {
-    if (statement.kind === "expression" && statement.expression.kind === "call" && statement.expression.name === "print") found.push(statement.expression.args[0]!);
+    if (statement.kind === "expression" && statement.expression.kind === "call" && statement.expression.name === "print") found.push(statement.expression.args[0]);
     if (statement.kind === "for-map" || statement.kind === "for-range") statement.body.statements.forEach(visit);
     if (statement.kind === "block") statement.statements.forEach(visit);
   };
-  checked.handlers[0]!.body.statements.forEach(visit);
+  checked.handlers[0].body.statements.forEach(visit);
   return found;
 }
 
@@ -117,7 +117,7 @@ test("struct layout follows C", () => {
 test("pointers reached through typed pointers stay typed, and user memory holds user pointers", () => {
   const [parent, cast, user] = printed(accept(
     "kprobe:f { print(curtask.real_parent); print(((struct task_struct *)arg0).real_parent); print(((struct task_struct *)uptr(arg0)).real_parent) }"));
-  assert.deepEqual([parent, cast, user].map((e) => e!.type.kind === "pointer" ? [e!.type.space, e!.type.typed ?? false] : []),
+  assert.deepEqual([parent, cast, user].map((e) => e.type.kind === "pointer" ? [e.type.space, e.type.typed ?? false] : []),
     [["kernel", true], ["kernel", false], ["user", false]]);
 });
 
@@ -132,7 +132,7 @@ test("members carry their path, through anonymous unions and bit-fields, and arg
 test("map calls are normalized to an access with its keys", () => {
   const checked = accept("begin { @m[1, 2] = 3; if (has_key(@m, (1, 2))) { delete(@m[1, 2]); delete(@m, (1, 2)); } print(@m, 5, 2); clear(@m); print(len(@m)) }");
   assert.deepEqual(checked.maps, [{ name: "m", keys: [i64, i64], value: i64 }]);
-  const condition = checked.handlers[0]!.body.statements[1]!;
+  const condition = checked.handlers[0].body.statements[1];
   assert.ok(condition.kind === "if" && condition.condition.kind === "call");
   const [access] = condition.condition.args;
   assert.equal(access?.kind === "map" && access.keys.length, 2);

@@ -8,14 +8,15 @@ import { i64, unknownType, voidType } from "../types.ts";
 import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypeScope } from "./checked.ts";
 import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
-import { checkCondition } from "./expressions.ts";
+import { checkExpression } from "./expressions.ts";
 import { settled } from "./integers.ts";
 import { declareVariable, didYouMean, report } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
 import { checkBlock } from "./statements.ts";
 import { TypeNames } from "./type-names.ts";
-import { widen } from "./unify.ts";
+import type { widen } from "./unify.ts";
+import { checkCondition } from "./values.ts";
 
 export type { CheckOptions } from "./pass.ts";
 
@@ -40,7 +41,7 @@ export function check(
   const { config, diagnostics } = resolveConfig(program.config, options.env);
   const pass: Pass = {
     program, names: new TypeNames(program, scope), config, options,
-    maps: new Map(), functions: new Map(), changed: false, final: false, diagnostics: [],
+    maps: new Map(), functions: new Map(), expression: checkExpression, changed: false, final: false, diagnostics: [],
   };
   declareMaps(pass, diagnostics);
   declareFunctions(pass, diagnostics);
@@ -153,7 +154,7 @@ function checkFunction(state: FunctionState, states: Map<Variable, VariableState
   declaration.parameters.forEach((parameter, i) => {
     // The node only serves as the variable's identity, and must be the same in every pass.
     const node = parameterNode(parameter);
-    declareVariable(body, node, state.parameters[i]!);
+    declareVariable(body, node, state.parameters[i]);
   });
   const block = checkBlock(declaration.body, body);
   state.kernelNeeds = body.kernelNeeds;

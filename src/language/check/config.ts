@@ -70,7 +70,7 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
   const diagnostics: Diagnostic[] = [];
   const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults };
   const apply = (name: string, shown: string, value: string, span: Span): void => {
-    const result = readers[name]!(value);
+    const result = readers[name](value);
     if ("complaint" in result) {
       diagnostics.push({ severity: "error", code: "limit", span, message: `invalid value \`${value}\` for ${shown}`, help: `it must be ${result.complaint}` });
     } else {

@@ -1,22 +1,23 @@
 // Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those above.
-import { builtinsFor } from "../builtins/table.ts";
+import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
-import type { AggregateType, Type } from "../types.ts";
+import type { Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
-import { arithmeticType, isIntegral, literalBits, literalType, narrowest, settled } from "./integers.ts";
-import { checkMember, offsetOf } from "./members.ts";
+import { arithmeticType, isIntegral, isLiteral, literalType, narrowest, settled } from "./integers.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { checkMember, offsetOf, placeType } from "./members.ts";
+import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
-import {
-  assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeKeys, mergeValue, needsKernel, report, variableType,
-} from "./pass.ts";
+import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mergeValue, needsKernel, report, variableType } from "./pass.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, isKnown, unify, widen } from "./unify.ts";
+import { checkCondition, checkValue } from "./values.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
@@ -24,7 +25,11 @@ export function checkExpression(node: Expression, body: Body): Expression {
     case "string": return { ...node, type: { kind: "string", capacity: Buffer.byteLength(node.value) + 1 } };
     case "boolean": return { ...node, type: boolType };
     case "identifier": return checkIdentifier(node, body);
-    case "builtin": return checkBuiltin(node.name, node.span, body);
+    case "builtin": {
+      // `exit` and `time` without parentheses are calls.
+      const call = findBuiltin(node.name)?.statement === true || node.name === "default_str_length";
+      return call ? checkCall({ kind: "call", name: node.name, args: [], span: node.span, type: unknownType }, body, true) : checkBuiltin(node.name, node.span, body);
+    }
     case "variable": return checkVariable(node, body);
     case "map": return checkMapRead(node, body);
     case "unary": return checkUnary(node, body);
@@ -39,11 +44,11 @@ export function checkExpression(node: Expression, body: Body): Expression {
     case "sizeof": return checkSizeOf(node, body);
     case "offsetof": return checkOffsetOf(node, body);
     case "tuple": {
-      const elements = node.elements.map((e) => checkElement(e, body));
+      const elements = node.elements.map((e) => checkValue(e, body));
       return { ...node, elements, type: known({ kind: "tuple", elements: elements.map((e) => widen(e.type)) }) };
     }
     case "record": {
-      const fields = node.fields.map((f) => ({ name: f.name, value: checkElement(f.value, body) }));
+      const fields = node.fields.map((f) => ({ name: f.name, value: checkValue(f.value, body) }));
       return { ...node, fields, type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }) };
     }
     case "block-expression": return checkBlockExpression(node, body);
@@ -52,31 +57,6 @@ export function checkExpression(node: Expression, body: Body): Expression {
 
 function known(type: Type): Type {
   return isKnown(type) ? type : unknownType;
-}
-
-/** A value that is stored somewhere: not void. */
-export function checkValue(node: Expression, body: Body): Expression {
-  const checked = checkExpression(node, body);
-  if (checked.type.kind === "void") {
-    const what = checked.kind === "call" ? `${checked.name}()` : "this";
-    return { ...checked, type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own") };
-  }
-  return checked;
-}
-
-function checkElement(node: Expression, body: Body): Expression {
-  return checkValue(node, body);
-}
-
-/** Anything that is true or false: integers, booleans, pointers. */
-export function checkCondition(node: Expression, body: Body): Expression {
-  const checked = checkValue(node, body);
-  switch (checked.type.kind) {
-    case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
-    default:
-      report(body, "type", node.span, `a condition cannot be a ${describe(checked.type)}`);
-      return { ...checked, type: unknownType };
-  }
 }
 
 function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body: Body): Expression {
@@ -97,32 +77,6 @@ function checkVariable(node: Variable, body: Body): Expression {
 
 // ── maps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Keys written as one tuple are the keys themselves. */
-export function flatKeys(keys: readonly Expression[]): readonly Expression[] {
-  const [only] = keys;
-  return keys.length === 1 && only!.kind === "tuple" && only.elements.length > 1 ? only.elements : keys;
-}
-
-/** A use of one entry: its keys join the map's. */
-export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess; map: MapState } {
-  const map = mapState(body, node.name, node.span);
-  const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
-  for (const key of keys) {
-    if (key.type.kind === "struct" || key.type.kind === "aggregate") report(body, "type", key.span, `a ${describe(key.type)} cannot be a map's key`);
-  }
-  mergeKeys(body, map, keys.map((key) => key.type), node.span);
-  return { access: { ...node, keys, map: map.index, type: unknownType }, map };
-}
-
-/** What reading an aggregation in an expression gives; undefined for histograms and stats. */
-export function aggregateValue(type: AggregateType): Type | undefined {
-  switch (type.aggregate) {
-    case "count": return u64;
-    case "sum": case "min": case "max": case "avg": return type.signed ? i64 : u64;
-    case "stats": case "hist": case "lhist": return undefined;
-  }
-}
-
 function checkMapRead(node: MapAccess, body: Body): Expression {
   const { access, map } = checkMapEntry(node, body);
   return { ...access, type: readType(map, node, body) };
@@ -133,16 +87,6 @@ function readType(map: MapState, node: MapAccess, body: Body): Type {
   if (map.value.kind !== "aggregate") return settled(map.value);
   return aggregateValue(map.value)
     ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");
-}
-
-/** Nothing is ever stored in it. */
-export function isUndefined(map: MapState): boolean {
-  return map.value.kind === "unknown" && !map.assigned;
-}
-
-export function nearMaps(name: string, body: Body): string | undefined {
-  const known = [...body.pass.maps.values()].filter((m) => m.value.kind !== "unknown").map((m) => m.name);
-  return didYouMean(nearest(name, known).map((near) => `@${near}`));
 }
 
 function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
@@ -204,14 +148,6 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
 }
 
-/** A char array in memory is text. */
-export function placeType(type: Type): Type {
-  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
-    return { kind: "string", capacity: type.length + 1 };
-  }
-  return type;
-}
-
 function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body): Expression {
   if (node.operator === "&&" || node.operator === "||") {
     return { ...node, left: checkCondition(node.left, body), right: checkCondition(node.right, body), type: boolType };
@@ -221,37 +157,6 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   const probeName = comparedName(node.operator, left, right, body) ?? comparedName(node.operator, right, left, body);
   if (probeName !== undefined) return probeName;
   return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
-}
-
-/** Type of a binary operator on checked operands; also for `@m op= e`. */
-export function binaryType(operator: BinaryOperator, left: Expression, right: Expression, span: { start: number; end: number }, body: Body): Type {
-  const comparison = ["==", "!=", "<", "<=", ">", ">="].includes(operator);
-  const [l, r] = [left.type, right.type];
-  if (l.kind === "unknown" || r.kind === "unknown") return comparison ? boolType : unknownType;
-  const numeric = (type: Type): boolean => isIntegral(type) || type.kind === "boolean";
-  if (comparison) {
-    if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
-    const equality = operator === "==" || operator === "!=";
-    const comparable = l.kind === r.kind && ["string", "array", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
-    if (equality && comparable) return boolType;
-    const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
-    report(body, "type", span, `\`${operator}\` cannot compare ${describe(l)} with ${describe(r)}`, help);
-    return boolType;
-  }
-  if (numeric(l) && numeric(r)) {
-    if ((operator === "/" || operator === "%") && constantOf(right) === 0n) return report(body, "type", span, "division by zero");
-    return arithmeticType(operator, l, r);
-  }
-  if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
-  if (r.kind === "pointer" && isIntegral(l) && operator === "+") return untyped(r);
-  if (l.kind === "pointer" && r.kind === "pointer" && operator === "-") return i64;
-  // Masking and shifting an address is how people look at flags in its low bits.
-  if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
-  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`);
-}
-
-function untyped(type: Extract<Type, { kind: "pointer" }>): Type {
-  return { kind: "pointer", target: type.target, space: type.space };
 }
 
 /** `probe == "…"`: known before running when all sites have, or none has, that name. */
@@ -331,11 +236,6 @@ function checkOffsetOf(node: Extract<Expression, { kind: "offsetof" }>, body: Bo
   if (type === undefined) return { ...node, type: unknownType };
   const offset = offsetOf(type, node.path, node.span, body);
   return offset === undefined ? { ...node, type: unknownType } : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
-}
-
-/** Written as a number, without a cast. */
-export function isLiteral(node: Extract<Expression, { kind: "integer" }>): boolean {
-  return node.value < 0n || node.value > 0x7fff_ffff_ffff_ffffn ? node.type.kind === "integer" && node.type.bits === 64 : literalBits(node.type) !== undefined;
 }
 
 /** The type that a written type or an expression names; undefined after a diagnostic, or while it is not known yet. */

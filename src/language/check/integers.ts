@@ -1,4 +1,5 @@
 // Width and sign of integers. Literals are flexible: `0` becomes unsigned beside an unsigned value.
+import type { Expression } from "../program.ts";
 import type { EnumType, IntegerBits, IntegerType, Type } from "../types.ts";
 import { i64, u64 } from "../types.ts";
 
@@ -95,4 +96,9 @@ export function narrowest(value: bigint): IntegerType {
 /** The value that the low bits of a number have in a type. */
 export function wrap(value: bigint, type: IntegerType | EnumType): bigint {
   return type.signed ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);
+}
+
+/** Written as a number, without a cast. */
+export function isLiteral(node: Extract<Expression, { kind: "integer" }>): boolean {
+  return node.value < 0n || node.value > 0x7fff_ffff_ffff_ffffn ? node.type.kind === "integer" && node.type.bits === 64 : literalBits(node.type) !== undefined;
 }

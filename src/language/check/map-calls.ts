@@ -1,13 +1,12 @@
 // Calls about maps: delete, has_key, find, clear, zero, len.
 import type { Call, Expression, MapAccess, Variable } from "../program.ts";
 import { boolType, i64, unknownType, voidType } from "../types.ts";
-import type { CallCheck } from "./calls.ts";
-import { aggregateValue, checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { settled } from "./integers.ts";
-import { wholeMap } from "./output-calls.ts";
-import type { Body } from "./pass.ts";
+import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, report, variableType } from "./pass.ts";
 import { describe, isKnown } from "./unify.ts";
+import { checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
 function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
@@ -37,7 +36,7 @@ const hasKey: CallCheck = (call, body) => {
 
 const find: CallCheck = (call, body) => {
   const access = entryArgument(call, call.args[1], body);
-  const variable = call.args[2]!;
+  const variable = call.args[2];
   if (variable.kind !== "variable") {
     return { ...call, type: report(body, "arguments", variable.span, "find() wants a variable for what it finds") };
   }

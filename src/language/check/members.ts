@@ -5,11 +5,19 @@ import type { Expression, MemberAccess } from "../program.ts";
 import type { AddressSpace, StructType, Type } from "../types.ts";
 import { boolType } from "../types.ts";
 import { configNames, configValue } from "./config.ts";
-import { checkValue, placeType } from "./expressions.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, didYouMean, needsKernel, report } from "./pass.ts";
 import { describe } from "./unify.ts";
+import { checkValue } from "./values.ts";
+
+/** A char array in memory is text. */
+export function placeType(type: Type): Type {
+  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
+    return { kind: "string", capacity: type.length + 1 };
+  }
+  return type;
+}
 
 export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number }
 

@@ -5,23 +5,22 @@ import type { Call, Expression } from "../program.ts";
 import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
 import { boolType, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
-import type { CallCheck } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
-import { checkExpression, checkValue } from "./expressions.ts";
 import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
 import { findMember, where } from "./members.ts";
-import type { Body } from "./pass.ts";
+import type { Body, CallCheck } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
 import { describe } from "./unify.ts";
+import { checkExpression, checkValue } from "./values.ts";
 
 const checked = (call: Call, body: Body): Expression[] => call.args.map((arg) => checkValue(arg, body));
 const truth = (value: boolean, call: Call): Expression => ({ kind: "boolean", value, span: call.span, type: boolType });
 
 /** A literal string argument, or a diagnostic. */
 function literalText(call: Call, index: number, body: Body): string | undefined {
-  const arg = call.args[index]!;
+  const arg = call.args[index];
   if (arg.kind === "string") return arg.value;
   const value = checkValue(arg, body);
   if (value.kind === "string") return value.value;
@@ -81,7 +80,7 @@ function asText(value: Expression, body: Body): Expression {
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
   const args = checked(call, body).map((arg, i) => i < count ? asText(arg, body) : arg);
   if (args.slice(0, count).some((arg) => arg.type.kind === "unknown")) return { ...call, args, type: call.name === "strcontains" ? boolType : unknownType };
-  return { ...call, args, type: textResult[call.name]! };
+  return { ...call, args, type: textResult[call.name] };
 };
 const textResult: Readonly<Record<string, Type>> = {
   strlen: u64, strcontains: boolType, strstr: { kind: "integer", bits: 64, signed: true },
@@ -89,7 +88,7 @@ const textResult: Readonly<Record<string, Type>> = {
 
 const compared: CallCheck = (call, body) => {
   const all = checked(call, body);
-  const length = all[2]!;
+  const length = all[2];
   const constant = constantOf(length);
   if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() wants a constant length`);
   if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() wants a length of 0 or more`);
@@ -117,7 +116,7 @@ const buf: CallCheck = (call, body) => {
 
 const path: CallCheck = (call, body) => {
   const args = checked(call, body);
-  const pointer = args[0]!;
+  const pointer = args[0];
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
     return { ...call, args, type: report(body, "placement", call.span, `path() is not available in ${where(body)}`, "the kernel allows it in fentry, fexit and iterators") };
@@ -187,7 +186,7 @@ const register: CallCheck = (call, body) => {
   const registers = context === undefined || context === "host" ? undefined : context.registers;
   if (registers === undefined) return { ...call, type: report(body, "placement", call.span, `reg() is not available in ${where(body)}`) };
   if (name !== undefined && !registers.has(name)) {
-    return { ...call, type: report(body, "name", call.args[0]!.span, `there is no register \`${name}\``, didYouMean(nearest(name, registers.keys()))) };
+    return { ...call, type: report(body, "name", call.args[0].span, `there is no register \`${name}\``, didYouMean(nearest(name, registers.keys()))) };
   }
   return { ...call, args: checked(call, body), type: u64 };
 };
@@ -233,7 +232,7 @@ const task: (path: readonly string[]) => CallCheck = (names) => (call, body) => 
 
 const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   const args = checked(call, body);
-  const value = args[0]!;
+  const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
   if (!ok) report(body, "type", value.span, `${call.name}() wants a number, not a ${describe(value.type)}`);
   return { ...call, args, type: { kind: "named", of } };
@@ -242,7 +241,7 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
 const ntop: CallCheck = (call, body) => {
   const args = checked(call, body);
   const address = args.at(-1)!;
-  if (args.length === 2) wantsInteger(args[0]!, call, body);
+  if (args.length === 2) wantsInteger(args[0], call, body);
   const { type } = address;
   const bytes = type.kind === "array" && sizeOf(type.element) === 1 ? type.length : type.kind === "string" ? type.capacity - 1 : undefined;
   const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
@@ -252,9 +251,9 @@ const ntop: CallCheck = (call, body) => {
 
 const macaddr: CallCheck = (call, body) => {
   const args = checked(call, body);
-  const { type, span } = args[0]!;
+  const { type, span } = args[0];
   const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
-  if (bytes !== 6 || !wantsAddress(args[0]!, call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not a ${describe(type)}`);
+  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not a ${describe(type)}`);
   return { ...call, args, type: { kind: "named", of: "macaddr" } };
 };
 
@@ -264,7 +263,7 @@ const pton: CallCheck = (call, body) => {
   const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (four !== null && four.slice(1).every((part) => Number(part) <= 255)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 4 } };
   if (URL.canParse(`http://[${text}]/`)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 16 } };
-  return { ...call, type: report(body, "arguments", call.args[0]!.span, `\`${text}\` is not an IPv4 or IPv6 address`) };
+  return { ...call, type: report(body, "arguments", call.args[0].span, `\`${text}\` is not an IPv4 or IPv6 address`) };
 };
 
 const cgroupId: CallCheck = (call, body) => {
@@ -279,9 +278,9 @@ const cgroupId: CallCheck = (call, body) => {
 const strftime: CallCheck = (call, body) => {
   literalText(call, 0, body);
   const args = checked(call, body);
-  wantsInteger(args[1]!, call, body);
-  const constant = constantOf(args[1]!);
-  if (constant !== undefined && constant < 0n) report(body, "limit", args[1]!.span, "strftime() wants a time of 0 or later");
+  wantsInteger(args[1], call, body);
+  const constant = constantOf(args[1]);
+  if (constant !== undefined && constant < 0n) report(body, "limit", args[1].span, "strftime() wants a time of 0 or later");
   return { ...call, args, type: { kind: "named", of: "timestamp" } };
 };
 
@@ -304,7 +303,7 @@ const signal: CallCheck = (call, body) => {
 
 const override: CallCheck = (call, body) => {
   const args = checked(call, body);
-  wantsInteger(args[0]!, call, body);
+  wantsInteger(args[0], call, body);
   if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
     report(body, "placement", call.span, `override() is not available in ${where(body)}`, "the kernel allows it in kprobes");
   }
@@ -313,14 +312,14 @@ const override: CallCheck = (call, body) => {
 
 const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
-  const length = args[2]!;
+  const length = args[2];
   if (constantOf(length) === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, "write_user() wants a constant length");
   return { ...call, args, type: boolType };
 };
 
 const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
-  const { type, span } = args[0]!;
+  const { type, span } = args[0];
   if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() wants a struct sock *, not a ${describe(type)}`);
   return { ...call, args, type: u64 };
 };
@@ -328,19 +327,19 @@ const socketCookie: CallCheck = (call, body) => {
 // ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const question: (answer: (value: Expression) => boolean) => CallCheck = (answer) => (call, body) => {
-  const value = checkExpression(call.args[0]!, body);
+  const value = checkExpression(call.args[0], body);
   return value.type.kind === "unknown" ? { ...call, type: boolType } : truth(answer(value), call);
 };
 
 /** Error pointers are the last 4095 addresses. */
 const isError: CallCheck = (call, body) => {
-  const address = checkCast({ kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span: call.span }, operand: call.args[0]!, span: call.span, type: unknownType }, body);
+  const address = checkCast({ kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span: call.span }, operand: call.args[0], span: call.span, type: unknownType }, body);
   return { kind: "binary", operator: ">=", left: address, right: integerLiteral(0xffff_ffff_ffff_f001n, u64, call.span), span: call.span, type: boolType };
 };
 
 const containerOf: CallCheck = (call, body) => {
   const [, type, member] = call.args as [Expression, Expression, Expression];
-  const pointer = checkValue(call.args[0]!, body);
+  const pointer = checkValue(call.args[0], body);
   if (type.kind !== "identifier" || member.kind !== "identifier") {
     return { ...call, type: report(body, "arguments", call.span, "container_of() wants a pointer, a struct and a member's name") };
   }

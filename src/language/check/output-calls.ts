@@ -2,17 +2,17 @@
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
 import { constantOf } from "./constants.ts";
-import type { CallCheck } from "./calls.ts";
-import { checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
+import { checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat } from "./printf-arguments.ts";
-import type { Body } from "./pass.ts";
-import { integerLiteral, mapState, report } from "./pass.ts";
+import type { Body, CallCheck } from "./pass.ts";
+import { integerLiteral, report } from "./pass.ts";
 import { describe } from "./unify.ts";
+import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
-  checkFormat(args[0]!, args.slice(1), call.span, body);
+  checkFormat(args[0], args.slice(1), call.span, body);
   return { ...call, args, type: voidType };
 };
 
@@ -32,13 +32,6 @@ const print: CallCheck = (call, body) => {
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
 };
 
-/** A map as a whole: no keys joined, no value read. */
-export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
-  const map = mapState(body, node.name, node.span);
-  if (isUndefined(map)) report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
-  return { ...node, keys: [], map: map.index, type: settled(map.value) };
-}
-
 function literalArgument(node: Expression, what: string, body: Body): Expression {
   const checked = checkValue(node, body);
   const constant = constantOf(checked);
@@ -53,7 +46,7 @@ function literalArgument(node: Expression, what: string, body: Body): Expression
 const time: CallCheck = (call, body) => {
   const format: Expression = call.args.length === 0
     ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
-    : checkValue(call.args[0]!, body);
+    : checkValue(call.args[0], body);
   if (format.kind !== "string" && format.type.kind !== "unknown") report(body, "arguments", format.span, "time() wants a format as a string literal");
   return { ...call, args: [format], type: voidType };
 };
@@ -96,7 +89,7 @@ const fail: CallCheck = (call, body) => {
 };
 
 const assertText: CallCheck = (call, body) => {
-  const value = checkValue(call.args[0]!, body);
+  const value = checkValue(call.args[0], body);
   const ok = ["unknown", "string", "array", "pointer"].includes(value.type.kind);
   if (!ok) report(body, "type", value.span, `expected text, not a ${describe(value.type)}`);
   return { ...call, args: [value], type: ok ? voidType : unknownType };

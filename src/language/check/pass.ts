@@ -1,7 +1,7 @@
 // What one pass over the script knows. Types of maps and variables only ever widen; passes repeat until none does.
 import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
 import type { Context } from "../context.ts";
-import type { Expression, FunctionDeclaration, Program, Variable } from "../program.ts";
+import type { Call, Expression, FunctionDeclaration, Program, Variable } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
 import { unknownType, voidType } from "../types.ts";
 import type { Capabilities, Config, SiteRef } from "./checked.ts";
@@ -22,9 +22,9 @@ export interface CheckOptions {
   readonly parameters?: ReadonlyMap<string, string | true>;
   /** Facts of this machine that become constants. Absent: such calls stay calls. */
   readonly facts?: {
-    kernelAddress?(symbol: string): bigint | undefined;
-    cgroupId?(path: string): bigint | undefined;
-    kernelFunctionExists?(name: string): boolean;
+    readonly kernelAddress?: (symbol: string) => bigint | undefined;
+    readonly cgroupId?: (path: string) => bigint | undefined;
+    readonly kernelFunctionExists?: (name: string) => boolean;
   };
 }
 
@@ -63,6 +63,9 @@ export interface FunctionState {
 
 export interface KernelNeed { readonly what: string; readonly span: Span }
 
+/** Checks one builtin's call: arguments are unchecked, their number is right. */
+export type CallCheck = (call: Call, body: Body) => Expression;
+
 /** The state that all bodies share. */
 export interface Pass {
   readonly program: Program;
@@ -71,6 +74,8 @@ export interface Pass {
   readonly options: CheckOptions;
   readonly maps: Map<string, MapState>;
   readonly functions: Map<string, FunctionState>;
+  /** checkExpression of expressions.ts: handed in, since expressions hold statements, which hold expressions. */
+  readonly expression: (node: Expression, body: Body) => Expression;
   /** Some type widened: another pass is needed. */
   changed: boolean;
   /** The last pass: types stand, and what is still unknown is a mistake. */
@@ -130,7 +135,7 @@ export function needsKernel(body: Body, what: string, span: Span): void {
 
 export function findVariable(body: Body, name: string): number | undefined {
   for (let i = body.scopes.length - 1; i >= 0; i--) {
-    const slot = body.scopes[i]!.get(name);
+    const slot = body.scopes[i].get(name);
     if (slot !== undefined) return slot;
   }
   return undefined;
@@ -148,7 +153,7 @@ export function declareVariable(body: Body, node: Variable, declared?: Type): nu
 
 /** The type a read of a variable has. */
 export function variableType(body: Body, slot: number): Type {
-  const { state, callbacks } = body.slots[slot]!;
+  const { state, callbacks } = body.slots[slot];
   const type = settled(state.type);
   // A map callback reads its caller's variables from memory, where the verifier forgets what a pointer points to.
   if (type.kind === "pointer" && type.typed === true && callbacks !== body.callbacks) return { kind: "pointer", target: type.target, space: type.space };
@@ -157,7 +162,7 @@ export function variableType(body: Body, slot: number): Type {
 
 /** Takes a value's type into a variable's. False when they do not go together. */
 export function assignVariable(body: Body, slot: number, type: Type): boolean {
-  const { state } = body.slots[slot]!;
+  const { state } = body.slots[slot];
   if (!state.assigned) { state.assigned = true; body.pass.changed = true; }
   if (type.kind === "unknown" || type.kind === "void") return true;
   if (state.declared !== undefined) return fitsInto(type, state.declared);
@@ -192,7 +197,7 @@ export function mapState(body: { readonly pass: Pass }, name: string, span: Span
 /** Takes a use's key types into a map's. Complains when they do not go together. */
 export function mergeKeys(body: Body, map: MapState, types: readonly Type[], span: Span): void {
   if (types.some((t) => !isKnown(t))) return;
-  const flat = types.length === 1 && types[0]!.kind === "tuple" && types[0]!.elements.length > 1 ? types[0]!.elements : types;
+  const flat = types.length === 1 && types[0].kind === "tuple" && types[0].elements.length > 1 ? types[0].elements : types;
   const widened = flat.map(widen);
   if (map.keys === undefined) {
     map.keys = widened;
@@ -200,13 +205,13 @@ export function mergeKeys(body: Body, map: MapState, types: readonly Type[], spa
     return;
   }
   const known = map.keys;
-  const shape = (keys: readonly Type[]): string => keys.length === 0 ? "no key" : `key ${describe(keys.length === 1 ? keys[0]! : { kind: "tuple", elements: keys })}`;
-  const unified = known.length === widened.length ? known.map((key, i) => unify(key, widened[i]!)) : [undefined];
+  const shape = (keys: readonly Type[]): string => keys.length === 0 ? "no key" : `key ${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}`;
+  const unified = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
   if (!unified.every((t) => t !== undefined)) {
     report(body, "type", span, `@${map.name} is used with ${shape(widened.map(settled))} here, and with ${shape(known.map(settled))} elsewhere`);
     return;
   }
-  if (unified.some((t, i) => !sameType(t, known[i]!) || literalBits(t) !== literalBits(known[i]!))) {
+  if (unified.some((t, i) => !sameType(t, known[i]) || literalBits(t) !== literalBits(known[i]))) {
     map.keys = unified;
     body.pass.changed = true;
   }

@@ -30,12 +30,12 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
   let next = 0;
   for (const conversion of conversions) {
     if (conversion.precision === -2) {
-      const precision = args[next++]!;
+      const precision = args[next++];
       if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
         report(body, "type", precision.span, `a precision of \`*\` wants an integer, not a ${describe(precision.type)}`);
       }
     }
-    const argument = args[next++]!;
+    const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
     report(body, "type", argument.span, `\`%${conversion.letter}\` cannot print a ${describe(argument.type)}`, suggestion(argument.type));
   }

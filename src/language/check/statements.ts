@@ -4,13 +4,15 @@ import type { AggregateType, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { linearBucketCount } from "../histogram.ts";
 import { constantOf } from "./constants.ts";
-import { aggregateValue, binaryType, checkCondition, checkExpression, checkMapEntry, checkValue, isUndefined, nearMaps } from "./expressions.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import {
   assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, statementCall, variableType, warn,
 } from "./pass.ts";
 import { describe, isKnown, sameAggregate, unify, widen } from "./unify.ts";
+import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
   body.scopes.push(new Map());
@@ -124,7 +126,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
 }
 
 function intoVariable(body: Body, slot: number, type: Type, value: Expression, variable: Variable, span: Statement["span"]): void {
-  const { declared } = body.slots[slot]!.state;
+  const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
     report(body, "type", span, `$${variable.name} is a ${describe(declared ?? variableType(body, slot))} and cannot hold a ${describe(settled(type))}`);
     return;
@@ -288,7 +290,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
     : settled(map.value);
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
     const keys = map.keys.map(settled);
-    assignVariable(body, slot, { kind: "tuple", elements: [keys.length === 1 ? keys[0]! : { kind: "tuple", elements: keys }, value] });
+    assignVariable(body, slot, { kind: "tuple", elements: [keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys }, value] });
   }
   const checked = checkLoop(node.body, body);
   body.callbacks--;

@@ -72,7 +72,7 @@ export class TypeNames {
 
   /** `space` is where pointers point. An open array (`int8[]`) has length 0: the cast knows it. */
   resolve(written: TypeName, space: AddressSpace): ResolvedTypeName {
-    const sized = written.pointers === 0 && written.dimensions.length === 1 ? written.dimensions[0]! : undefined;
+    const sized = written.pointers === 0 && written.dimensions.length === 1 ? written.dimensions[0] : undefined;
     if (written.tag === undefined && (written.name === "string" || written.name === "buffer") && written.pointers === 0) {
       if (written.dimensions.length > 1) return { problem: `\`${written.name}\` takes one size` };
       return { type: { kind: written.name, capacity: sized ?? 64 } };

@@ -25,7 +25,7 @@ export function unify(left: Type, right: Type): Type | undefined {
     }
     case "tuple": {
       if (right.kind !== "tuple" || left.elements.length !== right.elements.length) return undefined;
-      const elements = left.elements.map((element, i) => unify(element, right.elements[i]!));
+      const elements = left.elements.map((element, i) => unify(element, right.elements[i]));
       return elements.every((e) => e !== undefined) ? { kind: "tuple", elements } : undefined;
     }
     case "record": {
@@ -58,9 +58,9 @@ export function sameType(left: Type, right: Type): boolean {
     case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element);
     case "string": return right.kind === "string" && left.capacity === right.capacity;
     case "buffer": return right.kind === "buffer" && left.capacity === right.capacity;
-    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i]!));
+    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i]));
     case "record": return right.kind === "record" && left.fields.length === right.fields.length
-      && left.fields.every((f, i) => f.name === right.fields[i]!.name && sameType(f.type, right.fields[i]!.type));
+      && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type));
     case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit;
     case "named": return right.kind === "named" && left.of === right.of;
     case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);

@@ -1,0 +1,53 @@
+// Maps in expressions and calls: one entry, or the whole.
+import { nearest } from "../nearest.ts";
+import type { Expression, MapAccess } from "../program.ts";
+import type { AggregateType, Type } from "../types.ts";
+import { i64, u64, unknownType } from "../types.ts";
+import { settled } from "./integers.ts";
+import type { Body, MapState } from "./pass.ts";
+import { didYouMean, mapState, mergeKeys, report } from "./pass.ts";
+import { describe } from "./unify.ts";
+import { checkValue } from "./values.ts";
+
+/** Keys written as one tuple are the keys themselves. */
+export function flatKeys(keys: readonly Expression[]): readonly Expression[] {
+  const [only] = keys;
+  return keys.length === 1 && only.kind === "tuple" && only.elements.length > 1 ? only.elements : keys;
+}
+
+/** A use of one entry: its keys join the map's. */
+export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess; map: MapState } {
+  const map = mapState(body, node.name, node.span);
+  const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
+  for (const key of keys) {
+    if (key.type.kind === "struct" || key.type.kind === "aggregate") report(body, "type", key.span, `a ${describe(key.type)} cannot be a map's key`);
+  }
+  mergeKeys(body, map, keys.map((key) => key.type), node.span);
+  return { access: { ...node, keys, map: map.index, type: unknownType }, map };
+}
+
+/** What reading an aggregation in an expression gives; undefined for histograms and stats. */
+export function aggregateValue(type: AggregateType): Type | undefined {
+  switch (type.aggregate) {
+    case "count": return u64;
+    case "sum": case "min": case "max": case "avg": return type.signed ? i64 : u64;
+    case "stats": case "hist": case "lhist": return undefined;
+  }
+}
+
+/** A map as a whole: no keys joined, no value read. */
+export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
+  const map = mapState(body, node.name, node.span);
+  if (isUndefined(map)) report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  return { ...node, keys: [], map: map.index, type: settled(map.value) };
+}
+
+/** Nothing is ever stored in it. */
+export function isUndefined(map: MapState): boolean {
+  return map.value.kind === "unknown" && !map.assigned;
+}
+
+export function nearMaps(name: string, body: Body): string | undefined {
+  const known = [...body.pass.maps.values()].filter((m) => m.value.kind !== "unknown").map((m) => m.name);
+  return didYouMean(nearest(name, known).map((near) => `@${near}`));
+}

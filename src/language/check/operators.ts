@@ -1,0 +1,40 @@
+// Types of binary operators.
+import type { BinaryOperator, Expression } from "../program.ts";
+import type { Type } from "../types.ts";
+import { boolType, i64, u64, unknownType } from "../types.ts";
+import { constantOf } from "./constants.ts";
+import { arithmeticType, isIntegral } from "./integers.ts";
+import type { Body } from "./pass.ts";
+import { report } from "./pass.ts";
+import { describe, unify } from "./unify.ts";
+
+/** Type of a binary operator on checked operands; also for `@m op= e`. */
+export function binaryType(operator: BinaryOperator, left: Expression, right: Expression, span: { start: number; end: number }, body: Body): Type {
+  const comparison = ["==", "!=", "<", "<=", ">", ">="].includes(operator);
+  const [l, r] = [left.type, right.type];
+  if (l.kind === "unknown" || r.kind === "unknown") return comparison ? boolType : unknownType;
+  const numeric = (type: Type): boolean => isIntegral(type) || type.kind === "boolean";
+  if (comparison) {
+    if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
+    const equality = operator === "==" || operator === "!=";
+    const comparable = l.kind === r.kind && ["string", "array", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
+    if (equality && comparable) return boolType;
+    const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
+    report(body, "type", span, `\`${operator}\` cannot compare ${describe(l)} with ${describe(r)}`, help);
+    return boolType;
+  }
+  if (numeric(l) && numeric(r)) {
+    if ((operator === "/" || operator === "%") && constantOf(right) === 0n) return report(body, "type", span, "division by zero");
+    return arithmeticType(operator, l, r);
+  }
+  if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
+  if (r.kind === "pointer" && isIntegral(l) && operator === "+") return untyped(r);
+  if (l.kind === "pointer" && r.kind === "pointer" && operator === "-") return i64;
+  // Masking and shifting an address is how people look at flags in its low bits.
+  if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
+  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`);
+}
+
+function untyped(type: Extract<Type, { kind: "pointer" }>): Type {
+  return { kind: "pointer", target: type.target, space: type.space };
+}

@@ -1,0 +1,31 @@
+// Expressions in their roles: a value that is kept, a condition. Below expressions.ts, which the pass hands in.
+import type { Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
+import type { Body } from "./pass.ts";
+import { report } from "./pass.ts";
+import { describe } from "./unify.ts";
+
+export function checkExpression(node: Expression, body: Body): Expression {
+  return body.pass.expression(node, body);
+}
+
+/** A value that is stored somewhere: not void. */
+export function checkValue(node: Expression, body: Body): Expression {
+  const checked = checkExpression(node, body);
+  if (checked.type.kind === "void") {
+    const what = checked.kind === "call" ? `${checked.name}()` : "this";
+    return { ...checked, type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own") };
+  }
+  return checked;
+}
+
+/** Anything that is true or false: integers, booleans, pointers. */
+export function checkCondition(node: Expression, body: Body): Expression {
+  const checked = checkValue(node, body);
+  switch (checked.type.kind) {
+    case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
+    default:
+      report(body, "type", node.span, `a condition cannot be a ${describe(checked.type)}`);
+      return { ...checked, type: unknownType };
+  }
+}
