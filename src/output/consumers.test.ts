@@ -26,7 +26,7 @@ function outputs(use: (consumer: TextConsumer | JsonConsumer) => void): { text: 
     return readFileSync(path, "utf8");
   };
   const result = {
-    text: write("text", (output) => new TextConsumer({ output, messages: output, quiet: false, buffering: "line", color: false })),
+    text: write("text", (output) => new TextConsumer({ output, messages: output, quiet: false, buffering: "line" })),
     json: write("json", (output) => new JsonConsumer({ output, buffering: "line" })),
   };
   rmSync(folder, { recursive: true });

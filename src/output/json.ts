@@ -19,6 +19,7 @@ export class JsonConsumer implements Consumer {
   readonly #full: boolean;
   readonly #out = new ByteWriter();
   events = 0;
+  lost = 0;
 
   constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none" }) {
     this.#output = options.output;
@@ -101,6 +102,7 @@ export class JsonConsumer implements Consumer {
   }
 
   trouble(trouble: Trouble): void {
+    if (trouble.kind === "lost") this.lost += trouble.count;
     switch (trouble.kind) {
       case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
       case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);

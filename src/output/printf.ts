@@ -3,7 +3,7 @@ import type { EventField } from "../compiler/plan.ts";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
-import type { ByteWriter } from "./bytes.ts";
+import { ByteWriter } from "./bytes.ts";
 import { gfpFlags } from "./gfp-flags.ts";
 import { bufferText, isCharacter, readBuffer, readInteger, valueText } from "./values.ts";
 
@@ -197,4 +197,17 @@ function padNumber(prefix: string, digits: string, { flags, width, precision }: 
   if (flags.includes("-")) return (prefix + digits).padEnd(width);
   if (flags.includes("0") && precision < 0) return prefix + digits.padStart(width - prefix.length, "0");
   return (prefix + digits).padStart(width);
+}
+
+/** Formats a record's fields as a string: for commands and paths, which are no hot path. */
+export function printfFormatter(
+  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+): (offset: number) => string {
+  const out = new ByteWriter();
+  const write = printfWriter(format, fields, memory, out, services);
+  return (offset) => {
+    out.clear();
+    write(offset);
+    return new TextDecoder().decode(out.view());
+  };
 }

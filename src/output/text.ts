@@ -19,7 +19,8 @@ export interface TextOptions {
   readonly messages: number;
   readonly quiet: boolean;
   readonly buffering: Buffering;
-  readonly color: boolean;
+  /** Nothing but messages: `--dry-run`. */
+  readonly silent?: boolean;
 }
 
 const newline = 10;
@@ -29,8 +30,9 @@ const flushBytes = 1 << 16;
 export class TextConsumer implements Consumer {
   readonly #options: TextOptions;
   readonly #out = new ByteWriter();
-  /** Events written so far: for the live status line. */
+  /** Events written and lost so far: for the live status line. */
   events = 0;
+  lost = 0;
 
   constructor(options: TextOptions) {
     this.#options = options;
@@ -122,6 +124,7 @@ export class TextConsumer implements Consumer {
   }
 
   trouble(trouble: Trouble): void {
+    if (trouble.kind === "lost") this.lost += trouble.count;
     this.#message(() => this.#out.text(`${troubleText(trouble)}\n`));
   }
 
@@ -132,7 +135,7 @@ export class TextConsumer implements Consumer {
 
   /** The blank line between a script's own output and its maps, where bpftrace has it. */
   endOfEvents(): void {
-    this.#out.text("\n\n");
+    if (!this.#options.silent) this.#out.text("\n\n");
   }
 
   flush(): void {

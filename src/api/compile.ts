@@ -1,0 +1,50 @@
+import { builtinsFor } from "../language/builtins/table.ts";
+import { parse } from "../language/bpftrace/parse.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import type { Program } from "../language/program.ts";
+import { compile, type Compiled } from "../compiler/compile.ts";
+import { cgroupId } from "../linux/cgroups.ts";
+import { liveSystem, type LiveSystem } from "../providers/live-system.ts";
+
+export interface ScriptOptions {
+  /** `$1`, `$2`, … */
+  readonly positional?: readonly string[];
+  /** What getopt() finds: `--name=value`, or `--name` alone for true. */
+  readonly named?: ReadonlyMap<string, string | true>;
+  /** Trace this process only. */
+  readonly pid?: number;
+  /** The command that the session will start. */
+  readonly command?: string;
+  /** Allow what changes the system. */
+  readonly unsafe?: boolean;
+  /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Load members of typed kernel pointers directly (the default). Some verifiers refuse a few of these loads;
+   * `openScript` then compiles again without.
+   */
+  readonly directLoads?: boolean;
+}
+
+export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
+  readonly program: Program;
+  /** Of the parser, the providers and the checker, in the order of the text. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+let machine: LiveSystem | undefined;
+
+/** This machine, as compiling sees it: made once, reads facts when they are asked for. */
+export function thisMachine(): LiveSystem {
+  return (machine ??= liveSystem());
+}
+
+/** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
+export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
+  const { positional = [], named = new Map(), pid, command, unsafe = false, env = process.env, directLoads = true } = options;
+  const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
+  const compiled = compile(parsed.program, thisMachine(), { pid, command, unsafe, env, directLoads, cgroupId, parameters: named });
+  const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  const wrong = diagnostics.some(({ severity }) => severity === "error");
+  return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics };
+}

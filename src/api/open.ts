@@ -1,0 +1,29 @@
+import { LinuxError } from "../linux/error.ts";
+import { ScriptError, type Source } from "../language/diagnostic.ts";
+import { printfFormatter } from "../output/printf.ts";
+import { findProvider } from "../providers/registry.ts";
+import type { Consumer } from "../session/events.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { compileScript, type CompiledScript, type ScriptOptions } from "./compile.ts";
+
+export interface OpenOptions extends ScriptOptions {
+  readonly consumer: Consumer;
+  readonly log?: (line: string) => void;
+}
+
+/** Attaches a compiled script. @throws LinuxError, AttachError */
+export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
+  const open = ({ plan, diagnostics }: CompiledScript): Promise<Session> => {
+    if (!plan) throw new ScriptError(source, diagnostics);
+    const { consumer, pid, command, unsafe, log } = options;
+    return openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log });
+  };
+  try {
+    return await open(compiled);
+  } catch (error) {
+    // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
+    if (!(error instanceof LinuxError) || error.log === undefined || options.directLoads === false) throw error;
+    options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
+    return open(compileScript(source, { ...options, directLoads: false }));
+  }
+}

@@ -1,0 +1,246 @@
+// `trace(script)`: a live script as an async iterator of events.
+import { ScriptError, type Source } from "../language/diagnostic.ts";
+import type { EventSchema } from "../compiler/plan.ts";
+import { ByteWriter } from "../output/bytes.ts";
+import { printfWriter } from "../output/printf.ts";
+import { strftime } from "../output/strftime.ts";
+import { troubleText } from "../output/trouble.ts";
+import { readString } from "../output/values.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { Session, SessionEnd } from "../session/session.ts";
+import { compileScript, type ScriptOptions } from "./compile.ts";
+import { openScript } from "./open.ts";
+import { mapTable, valueReader, type MapTable, type Value } from "./values.ts";
+
+export type TraceEvent =
+  /** A line of printf, errorf, warnf, time(), join(), system() or cat(). */
+  | { readonly type: "printf" | "errorf" | "warnf" | "time" | "join" | "output"; readonly text: string }
+  /** print(value) */
+  | { readonly type: "value"; readonly value: Value }
+  /** print(@map[key]) */
+  | { readonly type: "entry"; readonly map: string; readonly key: Value; readonly value: Value }
+  /** print(@map), and every map that holds anything at the end. */
+  | { readonly type: "map"; readonly map: MapTable }
+  /** Events were lost, a map was full, a probe could not be attached. */
+  | { readonly type: "trouble"; readonly text: string; readonly trouble: Trouble };
+
+export interface TraceOptions extends ScriptOptions {
+  /** The script's name in messages. */
+  readonly name?: string;
+  /** Ends the trace. */
+  readonly signal?: AbortSignal;
+  /** Events kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
+  readonly queueLimit?: number;
+}
+
+/** A live script. Iterate over its events; leave the loop, dispose it or call `stop` to end it. */
+export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
+  /** Probes attached. */
+  readonly attached: number;
+  /** Events dropped because the reader was slow. */
+  readonly dropped: number;
+  /** How it ended, after everything is detached. */
+  readonly ended: Promise<SessionEnd>;
+  /** A map's entries now, by its name without "@". Not after the end: there the maps come as events. */
+  map(name: string): MapTable;
+  /** Detaches; the events of the end (maps, counts of lost events) still come. */
+  stop(): void;
+}
+
+/**
+ * Compiles and runs a bpftrace script on this machine.
+ * @throws ScriptError for what is wrong in the script, LinuxError for what the kernel refused, AttachError for probes that
+ * could not be attached
+ */
+export async function trace(script: string, options: TraceOptions = {}): Promise<Trace> {
+  const source: Source = { name: options.name ?? "script", text: script };
+  options.signal?.throwIfAborted();
+  const compiled = compileScript(source, options);
+  if (!compiled.plan) throw new ScriptError(source, compiled.diagnostics);
+  const queue = new EventQueue(options.queueLimit ?? 100_000);
+  const session = await openScript(source, compiled, { ...options, consumer: new QueueConsumer(queue) });
+  return new LiveTrace(session, queue, options.signal);
+}
+
+class LiveTrace implements Trace {
+  readonly ended: Promise<SessionEnd>;
+  readonly #session: Session;
+  readonly #queue: EventQueue;
+
+  constructor(session: Session, queue: EventQueue, signal: AbortSignal | undefined) {
+    this.#session = session;
+    this.#queue = queue;
+    const abort = (): void => this.stop();
+    signal?.addEventListener("abort", abort, { once: true });
+    this.ended = session.ended.finally(() => {
+      signal?.removeEventListener("abort", abort);
+      queue.close();
+    });
+    this.ended.catch((error: unknown) => queue.close(error));
+    if (signal?.aborted) abort();
+  }
+
+  get attached(): number {
+    return this.#session.attached;
+  }
+
+  get dropped(): number {
+    return this.#queue.dropped;
+  }
+
+  map(name: string): MapTable {
+    const { services } = this.#session;
+    const index = services.plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
+    if (index < 0) throw new RangeError(`the script has no map @${name}`);
+    return mapTable(this.#session.snapshot(index), services);
+  }
+
+  stop(): void {
+    this.#session.stop();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TraceEvent, void, undefined> {
+    try {
+      for (;;) {
+        const batch = await this.#queue.take();
+        if (!batch) return;
+        yield* batch;
+      }
+    } finally {
+      this.stop();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    await this.ended.catch(() => {});
+  }
+}
+
+/** Events between the session, which never waits, and a reader, which may be slow. */
+class EventQueue {
+  dropped = 0;
+  readonly #limit: number;
+  #events: TraceEvent[] = [];
+  #closed = false;
+  #failure: { readonly error: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(event: TraceEvent): void {
+    if (this.#events.length >= this.#limit) this.dropped++;
+    else this.#events.push(event);
+  }
+
+  /** Lets a waiting reader see what came. */
+  wake(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  close(error?: unknown): void {
+    if (error !== undefined) this.#failure ??= { error };
+    this.#closed = true;
+    this.wake();
+  }
+
+  /** All that is there, at least one; undefined at the end. */
+  async take(): Promise<TraceEvent[] | undefined> {
+    while (this.#events.length === 0) {
+      if (this.#failure) throw this.#failure.error;
+      if (this.#closed) return undefined;
+      await new Promise<void>((resolve) => { this.#wake = resolve; });
+    }
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}
+
+class QueueConsumer implements Consumer {
+  readonly #queue: EventQueue;
+
+  constructor(queue: EventQueue) {
+    this.#queue = queue;
+  }
+
+  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const read = eventReader(schema, memory, services);
+    return (offset) => this.#queue.push(read(offset));
+  }
+
+  map(snapshot: MapSnapshot, { services }: Parameters<Consumer["map"]>[1]): void {
+    this.#queue.push({ type: "map", map: mapTable(snapshot, services) });
+  }
+
+  text(text: Uint8Array): void {
+    this.#queue.push({ type: "output", text: new TextDecoder().decode(text) });
+  }
+
+  trouble(trouble: Trouble): void {
+    this.#queue.push({ type: "trouble", text: troubleText(trouble), trouble });
+  }
+
+  attached(): void {}
+
+  flush(): void {
+    this.#queue.wake();
+  }
+}
+
+function eventReader({ action, fields }: EventSchema, memory: RecordMemory, services: ConsumerServices): (offset: number) => TraceEvent {
+  switch (action.kind) {
+    case "printf": {
+      const out = new ByteWriter();
+      const write = printfWriter(action.format, fields, memory, out, services);
+      const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
+      const decoder = new TextDecoder();
+      return (offset) => {
+        out.clear();
+        write(offset);
+        return { type, text: decoder.decode(out.view()) };
+      };
+    }
+    case "print-value": {
+      const [field] = fields;
+      const read = valueReader(field.type, services);
+      return (offset) => ({ type: "value", value: read(memory, offset + field.offset) });
+    }
+    case "print-entry": {
+      const value = fields[fields.length - 1];
+      const keys = fields.slice(0, -1).map((field) => ({ offset: field.offset, read: valueReader(field.type, services) }));
+      const readValue = valueReader(value.type, services);
+      const map = services.plan.maps[action.map].name;
+      return (offset) => {
+        const parts = keys.map((key) => key.read(memory, offset + key.offset));
+        return { type: "entry", map, key: parts.length === 1 ? parts[0] : (parts as Value), value: readValue(memory, offset + value.offset) };
+      };
+    }
+    case "time": return () => {
+      const now = Date.now();
+      return { type: "time", text: strftime(action.format, now, (now % 1000) * 1000) };
+    };
+    case "join": return (offset) => {
+      const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
+      const end = words.indexOf("");
+      return { type: "join", text: (end < 0 ? words : words.slice(0, end)).join(action.separator) };
+    };
+    case "data": {
+      const readers = fields.map((field) => ({ name: field.name, offset: field.offset, read: valueReader(field.type, services) }));
+      return (offset) => ({
+        type: "value",
+        value: Object.fromEntries(readers.map(({ name, offset: at, read }) => [name, read(memory, offset + at)])) as Value,
+      });
+    }
+    case "error": return () => ({ type: "errorf", text: action.message });
+    case "print-map":
+    case "clear-map":
+    case "zero-map":
+    case "exit":
+    case "cat":
+    case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
+  }
+}

@@ -1,0 +1,29 @@
+import { ScriptError } from "../language/diagnostic.ts";
+import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { LinuxError } from "../linux/error.ts";
+import { AttachError } from "../session/session.ts";
+
+/** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
+export function errorText(error: unknown, verbose: boolean): string {
+  if (error instanceof ScriptError) {
+    return error.diagnostics.map((d) => renderDiagnostic(error.source, d, { color: useColor() })).join("");
+  }
+  if (error instanceof LinuxError && error.log !== undefined) {
+    return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
+      + (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n");
+  }
+  if (error instanceof LinuxError) return `strobe: ${error.message}\n`;
+  if (error instanceof AttachError) {
+    return error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("")
+      + "(config = { missing_probes = \"warn\" } goes on without them)\n";
+  }
+  if (error instanceof Error) return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
+  return `strobe: ${String(error)}\n`;
+}
+
+/** Messages are coloured on a terminal, unless the environment says otherwise. */
+export function useColor(): boolean {
+  const wish = process.env["STROBE_COLOR"] ?? process.env["BPFTRACE_COLOR"] ?? "auto";
+  if (wish !== "auto") return wish === "always";
+  return process.stderr.isTTY === true && process.env["NO_COLOR"] === undefined;
+}

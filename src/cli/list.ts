@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { compileScript, thisMachine } from "../api/compile.ts";
+import { listProbes, splitPattern } from "../providers/registry.ts";
+import type { Listed } from "../providers/provider.ts";
+import { OutputClosed, writeFully } from "../output/sink.ts";
+import type { Options } from "./options.ts";
+import { readScript } from "./script.ts";
+
+const flushCharacters = 1 << 16;
+
+/** `-l`: probes of a pattern, of a script, or all; a line each, with -v their arguments. */
+export function list(options: Options): number {
+  let text = "";
+  const flush = (): void => {
+    writeFully(1, new TextEncoder().encode(text));
+    text = "";
+  };
+  try {
+    for (const { probe, details = [] } of listed(options)) {
+      text += `${probe}\n${details.map((line) => `${line}\n`).join("")}`;
+      if (text.length > flushCharacters) flush();
+    }
+    flush();
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+  }
+  return 0;
+}
+
+function* listed(options: Options): Iterable<Listed> {
+  const [word] = options.words;
+  const { verbose, pid } = options;
+  if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
+    const system = thisMachine();
+    for (const pattern of word === undefined ? [undefined] : patterns(word)) yield* listProbes(pattern, system, { verbose, pid });
+    return;
+  }
+  yield* probesOfScript(options);
+}
+
+/** Patterns apart at commas. */
+function patterns(word: string): string[] {
+  return word.split(",").map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
+}
+
+/** What a script would attach to. */
+function* probesOfScript(options: Options): Iterable<Listed> {
+  const { source, positional } = readScript(options);
+  const { program } = compileScript(source, { positional, named: options.named, pid: options.pid, unsafe: true });
+  const system = thisMachine();
+  for (const { specs } of program.probes) {
+    for (const { text } of specs) {
+      if (splitPattern(text).length === 1) yield { probe: text };
+      else yield* listProbes(text, system, { verbose: options.verbose, pid: options.pid });
+    }
+  }
+}

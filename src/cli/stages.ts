@@ -1,0 +1,22 @@
+// `-d`: what became of a script, stage by stage.
+import { disassemble } from "../bpf/disassembler.ts";
+import type { CompiledScript } from "../api/compile.ts";
+import type { Plan } from "../compiler/plan.ts";
+import { printModule } from "../compiler/print-ir.ts";
+import { printTree } from "../language/print-tree.ts";
+import type { Stage } from "./options.ts";
+
+export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonly Stage[]): string {
+  const wants = (stage: Stage): boolean => stages.includes(stage) || stages.includes("all");
+  let text = "";
+  if (wants("tree")) text += `── tree ──\n${printTree(compiled.program)}\n`;
+  if (wants("ir") && compiled.stages.module) text += `── intermediate code ──\n${printModule(compiled.stages.module, plan.schemas)}\n`;
+  if (wants("asm")) {
+    text += "── bytecode ──\n";
+    for (const { name, type, code } of plan.programs) {
+      text += `${name} (${type}, ${code.length / 8} instructions)\n${disassemble(code).map((line) => `  ${line}\n`).join("")}\n`;
+    }
+    for (const { name, source } of plan.hosts) text += `${name} (on the host)\n${source}\n`;
+  }
+  return text;
+}
