@@ -89,7 +89,7 @@ const typed: readonly (readonly [script: string, ...types: string[]])[] = [
   ["begin { $a = 1; $a = (uint64)2; print($a); $b = -1; $b = (uint32)1; print($b) }", "uint64", "int64"],
   ["begin { $s = \"a\"; $s = \"abc\"; print($s); print(1 == pid ? \"x\" : \"xyz\"); print(comm); print((1, \"a\", (uint8)3)) }", "string[4]", "string[4]", "string[16]", "(int64,string[2],uint64)"],
   ["begin { @x[1, \"a\"] = pid; @x[(300, \"abc\")] = 1; print(@x[5, \"zz\"]); for ($kv : @x) { print($kv); print($kv.0.1) } }", "uint64", "((int64,string[4]),uint64)", "string[4]"],
-  ["begin { @c = count(); @s = sum(-1); @a[pid] = avg(5); print((int64)@c); print(@c + 1); print(@s + 0); print(@a[1]) }", "int64", "uint64", "int64", "avg_t"],
+  ["begin { @c = count(); @s = sum(-1); @a[pid] = avg(nsecs); print((int64)@c); print(@c + 1); print(@s + 0); print(@a[1]) }", "int64", "uint64", "int64", "uint64"],
   ["begin { $x = @later; print($x); @later = @last; @last = (uint32)4 }", "uint64"],
   ["begin { @++; print(@); @y = 0; @y = nsecs; @z--; print(@y); print(@z) }", "int64", "uint64", "int64"],
   ["interval:s:1 { print(curtask); print(curtask.pid); print(curtask.comm); print(curtask.real_parent.mm); print(curtask.flags); print(pcomm) }",

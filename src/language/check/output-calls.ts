@@ -2,7 +2,7 @@
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
 import { constantOf } from "./constants.ts";
-import { checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
@@ -27,7 +27,9 @@ const print: CallCheck = (call, body) => {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
     const { access, map } = checkMapEntry(first, body);
     if (isUndefined(map)) report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
-    return { ...call, args: [{ ...access, type: settled(map.value) }], type: voidType };
+    // A histogram is printed as it is; what has one value is read.
+    const type = map.value.kind === "aggregate" ? aggregateValue(map.value) ?? map.value : settled(map.value);
+    return { ...call, args: [{ ...access, type }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
 };
