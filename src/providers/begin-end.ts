@@ -1,5 +1,6 @@
 // begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself.
 import type { Provider } from "./provider.ts";
+import { matches } from "./wildcard.ts";
 import { hostVariant, refused } from "./resolution.ts";
 
 function once(name: "begin" | "end", doc: string): Provider {
@@ -8,7 +9,7 @@ function once(name: "begin" | "end", doc: string): Provider {
     aliases: [name.toUpperCase()],
     usage: name,
     doc,
-    *list() { yield { probe: name }; },
+    *list(parts) { if (matches(parts[0] ?? "*", name)) yield { probe: name }; },
     resolve(spec) {
       if (spec.parts.some((part) => part !== "")) return refused(spec, "syntax", `\`${name}\` stands alone`, `write \`${name} { … }\``);
       return hostVariant(name, { name, data: null });

@@ -68,7 +68,7 @@ function counterProvider(name: "software" | "hardware", alias: string, type: num
         return refused(spec, "arguments", `\`${countText}\` is not a number of events`, "write a whole number, such as 100 or 1e6");
       }
       const data: CounterSite = { config: counter.config, count };
-      const site = { name: `${name}:${event}:${countText || count}`, data };
+      const site = { name: countText ? `${name}:${event}:${countText}` : `${name}:${event}`, data };
       return resolved({ context: perfEventContext(name, system), provider: name, sites: [site] });
     },
     attach(request) {

@@ -20,11 +20,11 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
       const pattern = functionPattern(parts);
       for (const found of system.kernelFunctions()) {
         if (!matches(pattern.name, found)) continue;
-        const target = system.kernelFunction(found);
-        if (target === undefined || !matches(pattern.module ?? "*", target.module)) continue;
-        const probe = `${name}:${target.module}:${found}`;
-        if (!options.verbose) yield { probe };
-        else yield { probe, details: describe(target, name === "fexit") };
+        const module = system.functionModule(found) ?? "vmlinux";
+        if (!matches(pattern.module ?? "*", module)) continue;
+        const probe = `${name}:${module}:${found}`;
+        const target = options.verbose ? system.kernelFunction(found) : undefined;
+        yield target ? { probe, details: describe(target, name === "fexit") } : { probe };
       }
     },
 

@@ -15,7 +15,7 @@ export function functionPattern(parts: readonly string[]): FunctionPattern {
 export function findFunctions({ module, name }: FunctionPattern, system: System): string[] {
   const inModule = (found: string): boolean => {
     if (module === undefined) return true;
-    const known = system.kernelFunction(found)?.module;
+    const known = system.functionModule(found);
     return known !== undefined && matches(module, known);
   };
   if (!hasWildcard(name)) {
@@ -29,7 +29,7 @@ export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: Fu
   const { module, name } = pattern;
   if (hasWildcard(name)) return missing(spec, options, `no kernel function matches \`${spec.text}\``);
   const where = module === undefined ? "" : ` in the module \`${module}\``;
-  const elsewhere = module === undefined ? undefined : system.kernelFunction(name)?.module;
+  const elsewhere = module === undefined ? undefined : system.functionModule(name);
   const help = elsewhere === undefined ? didYouMean(name, system.kernelFunctions()) : `it is in \`${elsewhere}\``;
   return missing(spec, options, `there is no kernel function \`${name}\`${where}`, help);
 }

@@ -34,7 +34,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const pattern = functionPattern(parts);
       for (const found of system.kernelFunctions()) {
         if (!matches(pattern.name, found)) continue;
-        if (pattern.module !== undefined && !matches(pattern.module, system.kernelFunction(found)?.module ?? "")) continue;
+        if (pattern.module !== undefined && !matches(pattern.module, system.functionModule(found) ?? "")) continue;
         yield { probe: `${name}:${found}` };
       }
     },

@@ -72,6 +72,13 @@ class Live implements LiveSystem {
     return (this.#functions = present.sort());
   }
 
+  functionModule(name: string): string | undefined {
+    const symbols = this.kallsyms();
+    const address = symbols.address(name);
+    if (address === undefined) return this.kernelFunction(name)?.module;
+    return symbols.lookup(address)?.module ?? VMLINUX;
+  }
+
   symbolAddress(name: string): bigint | undefined {
     return this.kallsyms().address(name);
   }

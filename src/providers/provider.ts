@@ -15,7 +15,8 @@ export interface Provider {
   readonly doc: string;
   /**
    * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
-   * (`-lv`). Streams, since some lists are long.
+   * (`-lv`). A lone part is looked for in names of what is probed, so that a search can go through all kinds. Streams,
+   * since some lists are long.
    */
   list(parts: readonly string[], system: System, options: ListOptions): Iterable<Listed>;
   /** The sites a spec means, grouped by equal context; or diagnostics that name near misses. */

@@ -70,23 +70,12 @@ export function* listProbes(pattern: string | undefined, system: System, options
   }
   const searched = providers.filter((provider) => !onlyWhenAsked.has(provider.name));
   if (rest.length === 0) {
-    for (const provider of searched) yield* search(provider, first, system, options);
+    // Every provider takes a lone part for the name of what is probed.
+    for (const provider of searched) yield* provider.list([first], system, options);
     return;
   }
   for (const provider of searched) {
-    if (![provider.name, ...provider.aliases].some((name) => matches(first, name))) continue;
-    if (rest.length > 1) yield* provider.list(rest, system, options);
-    else yield* search(provider, rest[0]!, system, options);
-  }
-}
-
-/** Probes of a kind whose last part, or whole name, matches. */
-function* search(provider: Provider, pattern: string, system: System, options: ListOptions): Iterable<Listed> {
-  for (const listed of provider.list([], system, { ...options, verbose: false })) {
-    const parts = listed.probe.split(":").filter((part) => part !== "");
-    if (!matches(pattern, parts.at(-1)!) && !matches(pattern, listed.probe)) continue;
-    if (!options.verbose) yield listed;
-    else yield* provider.list(parts.slice(1), system, options);
+    if ([provider.name, ...provider.aliases].some((name) => matches(first, name))) yield* provider.list(rest, system, options);
   }
 }
 

@@ -10,6 +10,8 @@ export interface System {
   kernelFunction(name: string): KernelFunction | undefined;
   /** All traceable kernel function names, sorted lazily, for listings and wildcards; with `module` those of one module. */
   kernelFunctions(): readonly string[];
+  /** The module a function's symbol lies in, "vmlinux" for the kernel proper: for listings, which need no types. */
+  functionModule(name: string): string | undefined;
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
   /** A tracepoint's format file, parsed. */

@@ -38,10 +38,11 @@ export const tracepoint: Provider = {
   *list(parts, system, options) {
     for (const event of system.tracepoints()) {
       const probe = `tracepoint:${event.category}:${event.name}`;
-      // `tracepoint:*exec*` looks at whole names.
-      const listed = parts.length < 2
-        ? matches(parts[0] ?? "*", `${event.category}:${event.name}`) || matches(parts[0] ?? "*", event.category)
-        : matches(parts[0]!, event.category) && matches(parts[1]!, event.name);
+      // `tracepoint:*exec*` looks at categories and names alike.
+      const [category = "*", name] = parts;
+      const listed = name === undefined
+        ? [event.name, event.category, `${event.category}:${event.name}`].some((text) => matches(category, text))
+        : matches(category, event.category) && matches(name, event.name);
       if (!listed) continue;
       if (!options.verbose) yield { probe };
       else yield { probe, details: (system.tracepoint(event.category, event.name)?.fields ?? []).map(describeField) };
