@@ -1,4 +1,5 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
+import { setTimeout as sleep } from "node:timers/promises";
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram, Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
@@ -69,8 +70,13 @@ export class AttachError extends Error {
 const batchRecords = 4096;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
-/** Under load, the ring is left alone for this long (milliseconds), so that a batch is worth the turn. */
-const napMilliseconds = 1;
+/**
+ * Under load, the ring is left alone for a moment (milliseconds), so that a batch is worth the turn: for longer when many
+ * records fill little of a large ring.
+ */
+const shortNap = 1;
+const longNap = 4;
+const manyRecords = 64;
 
 /** Starts a session: when this resolves, everything is attached and events flow. @throws with nothing left behind */
 export async function openSession(plan: Plan, options: SessionOptions): Promise<Session> {
@@ -377,7 +383,7 @@ class LiveSession implements Session {
       if (count === 0) await this.#idle(countersAt - now);
       // Behind: only let timers and signals have their turn. Else wait for a batch to gather.
       else if (count === batchRecords || waiting > this.#kernel.ringBytes / 8) await new Promise((resolve) => setImmediate(resolve));
-      else await new Promise((resolve) => setTimeout(resolve, napMilliseconds));
+      else await sleep(count > manyRecords && waiting < this.#kernel.ringBytes / 64 ? longNap : shortNap);
     }
   }
 

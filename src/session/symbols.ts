@@ -38,10 +38,6 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     this.#users.notice(pid);
   }
 
-  forget(pid: number): void {
-    this.#users.forget(pid);
-  }
-
   kernel(address: bigint): Frame {
     const known = this.#kernelFrames.get(address);
     if (known) return known;

@@ -62,11 +62,6 @@ export class UserSymbols {
     if (pid > 0 && !this.#processes.has(pid)) this.#process(pid);
   }
 
-  /** Forgets a process's mappings, because it has run another program since. */
-  forget(pid: number): void {
-    this.#processes.delete(pid);
-  }
-
   frame(address: bigint, pid: number): Frame {
     const process = this.#process(pid);
     const known = process.frames.get(address);
