@@ -44,8 +44,9 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
   emitter.cold(() => {
     emitter.bind(missing);
     // A new entry is all zeroes. Large ones are copied from scratch memory that nothing ever writes.
-    const template = scope.temporary(map.valueSize);
-    if (map.valueSize <= SMALL_TEMPORARY) zero(scope, template, map.valueSize);
+    const small = map.valueSize <= SMALL_TEMPORARY;
+    const template = small ? emitter.temporary(map.valueSize) : scope.zeroes();
+    if (small) zero(scope, template, map.valueSize);
     emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(template), constant(UpdateFlag.NOEXIST));
     emitter.move(entry, lookup(scope, instruction.map, key));
     emitter.branchConstant(Jump.JNE, entry, 0n, found);

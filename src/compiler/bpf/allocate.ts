@@ -7,7 +7,7 @@ import {
 } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
 
-interface Block { readonly start: number; end: number; readonly successors: number[]; live: Uint32Array }
+export interface Block { readonly start: number; end: number; readonly successors: number[]; live: Uint32Array }
 
 interface Interval {
   readonly register: Register;
@@ -69,7 +69,8 @@ export function removeUnreachable(code: readonly MachineInstruction[]): MachineI
   });
 }
 
-function blocksOf(code: readonly MachineInstruction[], words: number): Block[] {
+/** Straight pieces of code and where each goes on. */
+export function blocksOf(code: readonly MachineInstruction[], words: number): Block[] {
   const blocks: Block[] = [];
   const blockOfLabel = new Map<number, number>();
   let current: Block | undefined;
@@ -233,7 +234,7 @@ function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
 }
 
 /** [target, jump] of every backward jump. */
-export function backwardJumps(code: readonly MachineInstruction[]): [number, number][] {
+function backwardJumps(code: readonly MachineInstruction[]): [number, number][] {
   const labels = new Map<number, number>();
   const loops: [number, number][] = [];
   code.forEach((instruction, i) => {

@@ -1,6 +1,6 @@
 // Offsets in the stack frame: objects whose lifetimes do not meet share memory.
-import { type FrameObject, type MachineInstruction, NO_OBJECT } from "./machine.ts";
-import { backwardJumps } from "./allocate.ts";
+import { blocksOf } from "./allocate.ts";
+import { type MachineInstruction, NO_OBJECT } from "./machine.ts";
 
 export interface FrameLayout {
   /** Offset of each object from the frame register: negative. */
@@ -9,54 +9,95 @@ export interface FrameLayout {
   readonly size: number;
 }
 
-/**
- * `carried` objects may hold a value from one round of a loop to the next, although all their uses are inside of it; the
- * others (temporaries, spilled registers) are always written first.
- */
-export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly number[], carried: ReadonlySet<FrameObject>): FrameLayout {
-  const first = sizes.map(() => Number.POSITIVE_INFINITY);
-  const last = sizes.map(() => -1);
-  code.forEach((instruction, i) => {
-    if (!("object" in instruction) || instruction.object === NO_OBJECT) return;
-    const { object } = instruction;
-    first[object] = Math.min(first[object] ?? i, i);
-    last[object] = i;
-  });
-  const loops = backwardJumps(code);
-  for (let changed = true; changed;) {
-    changed = false;
-    for (const [start, end] of loops) {
-      sizes.forEach((_, object) => {
-        const from = first[object] ?? 0;
-        const to = last[object] ?? -1;
-        if (to < start || from > end) return;
-        const inside = from >= start && to <= end;
-        if (inside && !carried.has(object)) return;
-        if (from <= start && to >= end) return;
-        first[object] = Math.min(from, start);
-        last[object] = Math.max(to, end);
-        changed = true;
-      });
-    }
-  }
-  const offsets = sizes.map(() => 0);
-  const placed: { readonly from: number; readonly to: number; readonly low: number; readonly high: number }[] = [];
-  const order = sizes.map((_, object) => object).filter((object) => (last[object] ?? -1) >= 0);
+/** An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here. */
+export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly number[]): FrameLayout {
+  const ranges = lifetimes(code, sizes.length);
+  const order = sizes.map((_, object) => object).filter((object) => (ranges[object]?.length ?? 0) > 0);
   order.sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0) || a - b);
+  const offsets = sizes.map(() => 0);
+  const placed: { readonly object: number; readonly low: number; readonly high: number }[] = [];
   let size = 0;
   for (const object of order) {
     const bytes = sizes[object] ?? 0;
-    const from = first[object] ?? 0;
-    const to = last[object] ?? 0;
-    const taken = placed.filter((other) => other.from <= to && from <= other.to).sort((a, b) => a.low - b.low);
     let low = 0;
-    for (const other of taken) {
+    for (const other of placed) {
       if (low + bytes <= other.low) break;
-      low = Math.max(low, other.high);
+      if (other.high > low && meet(ranges[object] ?? [], ranges[other.object] ?? [])) low = other.high;
     }
-    placed.push({ from, to, low, high: low + bytes });
+    const index = placed.findIndex((other) => other.low > low);
+    placed.splice(index < 0 ? placed.length : index, 0, { object, low, high: low + bytes });
     offsets[object] = -(low + bytes);
     size = Math.max(size, low + bytes);
   }
   return { offsets, size };
+}
+
+/** Pairs of [first, last] instruction, ascending, for each object. */
+function lifetimes(code: readonly MachineInstruction[], objects: number): number[][] {
+  const words = (objects + 31) >> 5;
+  const blocks = blocksOf(code, words);
+  const mentioned = blocks.map((block) => {
+    const set = new Uint32Array(words);
+    for (let i = block.start; i < block.end; i++) {
+      const object = objectOf(code[i]);
+      if (object >= 0) set[object >> 5] = (set[object >> 5] ?? 0) | (1 << (object & 31));
+    }
+    return set;
+  });
+  const before = blocks.map(() => new Uint32Array(words));
+  const after = blocks.map(() => new Uint32Array(words));
+  const join = (into: Uint32Array | undefined, a: Uint32Array | undefined, b: Uint32Array | undefined): boolean => {
+    let changed = false;
+    if (into === undefined) return false;
+    for (let w = 0; w < words; w++) {
+      const next = ((into[w] ?? 0) | (a?.[w] ?? 0) | (b?.[w] ?? 0)) >>> 0;
+      if (next !== (into[w] ?? 0)) {
+        into[w] = next;
+        changed = true;
+      }
+    }
+    return changed;
+  };
+  for (let changed = true; changed;) {
+    changed = false;
+    blocks.forEach((block, b) => {
+      for (const next of block.successors) if (join(before[next], before[b], mentioned[b])) changed = true;
+    });
+    for (let b = blocks.length - 1; b >= 0; b--) {
+      for (const next of blocks[b]?.successors ?? []) if (join(after[b], after[next], mentioned[next])) changed = true;
+    }
+  }
+  const ranges: number[][] = Array.from({ length: objects }, () => []);
+  const has = (set: Uint32Array | undefined, object: number): boolean => ((set?.[object >> 5] ?? 0) & (1 << (object & 31))) !== 0;
+  blocks.forEach((block, b) => {
+    const first = new Map<number, number>();
+    const last = new Map<number, number>();
+    for (let i = block.start; i < block.end; i++) {
+      const object = objectOf(code[i]);
+      if (object < 0) continue;
+      if (!first.has(object)) first.set(object, i);
+      last.set(object, i);
+    }
+    for (let object = 0; object < objects; object++) {
+      const own = first.has(object);
+      const enters = has(before[b], object) && (own || has(after[b], object));
+      const leaves = has(after[b], object) && (own || has(before[b], object));
+      if (!own && !(enters && leaves)) continue;
+      ranges[object]?.push(enters ? block.start : first.get(object) ?? block.start, leaves ? block.end - 1 : last.get(object) ?? block.end - 1);
+    }
+  });
+  return ranges;
+}
+
+function objectOf(instruction: MachineInstruction | undefined): number {
+  return instruction !== undefined && "object" in instruction ? instruction.object : NO_OBJECT;
+}
+
+function meet(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if ((a[i + 1] ?? 0) < (b[j] ?? 0)) i += 2;
+    else if ((b[j + 1] ?? 0) < (a[i] ?? 0)) j += 2;
+    else return true;
+  }
+  return false;
 }

@@ -3,7 +3,6 @@ import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Instruction, IrFunction, IrModule, Terminator, Value } from "../ir.ts";
 import type { Relocation } from "../plan.ts";
-import { sizeOf } from "../../language/layout.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
@@ -17,7 +16,7 @@ import {
   branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
 } from "./scalars.ts";
-import { FunctionScope, type GenerateOptions, SMALL_TEMPORARY } from "./scope.ts";
+import { FunctionScope, type GenerateOptions, scratchNeeds } from "./scope.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
 
 export type { GenerateOptions } from "./scope.ts";
@@ -101,37 +100,13 @@ export function scratchBytes(fn: IrFunction, module: IrModule): number {
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
     if (slots > SURE_BYTES) total += slots;
-    for (const instruction of one.blocks.flatMap((block) => block.instructions)) {
-      switch (instruction.op) {
-        case "aggregate":
-        case "map-store": {
-          const map = module.maps[instruction.map];
-          if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") break;
-          const size = Math.ceil(sizeOf(map.value) / 8) * 8;
-          if (size > SMALL_TEMPORARY) total += size;
-          break;
-        }
-        case "stack-length":
-          total += stackLimit(one) * 8;
-          break;
-        default:
-      }
-    }
+    const needs = scratchNeeds(one, module);
+    total += Math.ceil(needs.temporary / 8) * 8 + needs.zeroes;
   }
   return total;
 }
 /** Slots up to this always fit, beside callbacks, temporaries and spilled registers. */
 const SURE_BYTES = 128;
-
-function stackLimit(fn: IrFunction): number {
-  let limit = 1;
-  for (const { instructions } of fn.blocks) {
-    for (const instruction of instructions) {
-      if (instruction.op === "fill" && instruction.source.kind === "stack") limit = Math.max(limit, instruction.source.limit);
-    }
-  }
-  return limit;
-}
 
 function scratchSize(options: GenerateOptions): number {
   return options.kernelMaps.find((map) => map.role.kind === "scratch")?.valueSize ?? 0;
@@ -168,14 +143,19 @@ function generateFunction(fn: IrFunction, module: IrModule, options: GenerateOpt
     const { emitter } = scope;
     select(scope);
     allocateRegisters(emitter);
-    const { offsets, size } = layOutFrame(emitter.code, emitter.objects, scope.carried);
+    const { offsets, size } = layOutFrame(emitter.code, emitter.objects);
     if (size <= bytes) {
       return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + (limited ? MAY_GOTO_BYTES : 0), scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };
     }
     const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
-    const largest = candidates.reduce<{ index: number; size: number } | undefined>((best, one) => (best === undefined || one.size > best.size ? one : best), undefined);
-    if (largest === undefined) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
-    moved.add(largest.index);
+    if (candidates.length === 0) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
+    candidates.sort((a, b) => b.size - a.size);
+    let over = size - bytes;
+    for (const { index, size: slotSize } of candidates) {
+      if (over <= 0) break;
+      moved.add(index);
+      over -= slotSize;
+    }
   }
 }
 

@@ -190,7 +190,7 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
     .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
   if (source?.op !== "fill" || source.source.kind !== "stack") throw new Error("the length of a stack that this handler did not capture");
   const bytes = Math.max(8, source.source.limit * 8);
-  const buffer = scope.scratch(bytes);
+  const buffer = scope.temporary(bytes);
   const got = emitter.callFor("get_stack", inRegister(context(scope)), addressOf(buffer), constant(bytes), constant(source.source.space === "user" ? StackFlag.USER_STACK : 0));
   const fine = emitter.label();
   emitter.branchConstant(Jump.JSGE, got, 0n, fine);

@@ -1,12 +1,13 @@
 // What is known while one function is being generated: where its values and slots are, which kernel map serves what.
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
+import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../language/check/checked.ts";
 import type { ProgramType } from "../../language/context.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Value } from "../ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";
 import { at, behind, Emitter } from "./emitter.ts";
-import type { FrameObject, Memory, Register } from "./machine.ts";
-import { forEachOperand, forEachTerminatorOperand } from "./uses.ts";
+import type { Memory, Register } from "./machine.ts";
+import { operandsOf } from "../optimize/operands.ts";
 
 export interface GenerateOptions {
   readonly schemas: readonly EventSchema[];
@@ -46,13 +47,14 @@ export class FunctionScope {
   captures: Register = -1;
   /** Indices of callbacks that were called, `COUNTING` among them. */
   readonly callbacks = new Set<number>();
-  readonly carried = new Set<FrameObject>();
   #scratch: Register = -1;
   #scratchEnd: number;
   readonly #registers = new Map<Value, Register>();
   readonly #slots: (Memory | undefined)[];
   #stripe: { readonly block: number; readonly register: Register } | undefined;
   #block = 0;
+  #shared: Memory | undefined;
+  #zeroes: Memory | undefined;
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -68,11 +70,12 @@ export class FunctionScope {
     const count = (value: Value): void => { counts[value] = (counts[value] ?? 0) + 1; };
     for (const block of fn.blocks) {
       for (const instruction of block.instructions) {
-        forEachOperand(instruction, count);
+        operandsOf(instruction).forEach(count);
         if ("result" in instruction && instruction.result !== undefined) this.definitions.set(instruction.result, instruction);
         if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
       }
-      forEachTerminatorOperand(block.terminator, count);
+      if (block.terminator.op === "branch") count(block.terminator.condition);
+      else if (block.terminator.op === "jump") block.terminator.args.forEach(count);
     }
     this.useCounts = counts;
     this.#findPointers();
@@ -140,10 +143,7 @@ export class FunctionScope {
     if (memory !== undefined) return memory;
     const size = this.fn.slots[index]?.size ?? 0;
     if (this.scratchSlots.has(index)) memory = this.scratch(size);
-    else {
-      memory = this.emitter.temporary(size);
-      this.carried.add(memory.object);
-    }
+    else memory = this.emitter.temporary(size);
     this.#slots[index] = memory;
     return memory;
   }
@@ -160,9 +160,16 @@ export class FunctionScope {
   get scratchEnd(): number {
     return this.#scratchEnd;
   }
-  /** A temporary, in the frame when it is small. */
+  /** A temporary that is used up at once: large ones share one piece of scratch memory. */
   temporary(size: number): Memory {
-    return size <= SMALL_TEMPORARY ? this.emitter.temporary(size) : this.scratch(size);
+    if (size <= SMALL_TEMPORARY) return this.emitter.temporary(size);
+    this.#shared ??= this.scratch(scratchNeeds(this.fn, this.module).temporary);
+    return this.#shared;
+  }
+  /** Scratch memory that nothing ever writes: zeroes. */
+  zeroes(): Memory {
+    this.#zeroes ??= this.scratch(scratchNeeds(this.fn, this.module).zeroes);
+    return this.#zeroes;
   }
   /** Memory on the stack needs aligned accesses, and slots are only as aligned as their offsets. */
   alignment(memory: Memory): 1 | 2 | 4 | 8 {
@@ -286,3 +293,24 @@ export class FunctionScope {
 /** Larger temporaries go to scratch memory. */
 export const SMALL_TEMPORARY = 128;
 
+/** Bytes of the scratch memory that a function's operations share: a temporary, and zeroes. Each 0 when it needs none. */
+export function scratchNeeds(fn: IrFunction, module: IrModule): { readonly temporary: number; readonly zeroes: number } {
+  let temporary = 0;
+  let zeroes = 0;
+  let stack = 8;
+  let measured = false;
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      if (instruction.op === "aggregate" || instruction.op === "map-store") {
+        const map = module.maps[instruction.map];
+        if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") continue;
+        const size = Math.ceil(sizeOf(map.value) / 8) * 8;
+        if (size <= SMALL_TEMPORARY) continue;
+        if (instruction.op === "aggregate") zeroes = Math.max(zeroes, size);
+        else temporary = Math.max(temporary, size);
+      } else if (instruction.op === "fill" && instruction.source.kind === "stack") stack = Math.max(stack, instruction.source.limit * 8);
+      else if (instruction.op === "stack-length") measured = true;
+    }
+  }
+  return { temporary: measured ? Math.max(temporary, stack) : temporary, zeroes };
+}
