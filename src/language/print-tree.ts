@@ -146,10 +146,14 @@ function layOut(form: Form, indent: number): string {
   // Words stay on the first line, as far as they go; each list gets a line of its own.
   const firstList = form.items.findIndex((item) => typeof item !== "string");
   let words = firstList < 0 ? form.items.length : Math.max(1, firstList);
-  while (words > 1 && form.items.slice(0, words).join(" ").length + indent > columns) words--;
+  while (words > 1 && lengthOf(form.items.slice(0, words)) + indent > columns) words--;
   const head = form.items.slice(0, words);
   const lines = form.items.slice(head.length).map((item) => `\n${" ".repeat(indent + 2)}${layOut(item, indent + 2)}`);
   return `(${head.map((item) => layOut(item, indent + 2)).join(" ")}${lines.join("")})${form.suffix}`;
+}
+
+function lengthOf(forms: readonly Form[]): number {
+  return forms.reduce((sum, form) => sum + (typeof form === "string" ? form.length + 1 : 0), 0);
 }
 
 /** Undefined when it is longer than `room`, found out without making much more than that, or is a block of several statements. */

@@ -74,8 +74,8 @@ function cut(line: string, start: number, end: number): { shown: string; before:
   const head = from > 0 ? "…" : "";
   const tail = to < line.length ? "…" : "";
   const visible = (piece: string): string => printable(piece);
-  const before = head.replace(/./g, " ") + [...visible(line.slice(from, start))].map((c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
-  const marked = [...visible(line.slice(start, Math.min(end, to)))].reduce((sum, c) => sum + columns(c), 0);
+  const before = head.replace(/./g, " ") + Array.from(visible(line.slice(from, start)), (c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
+  const marked = Array.from(visible(line.slice(start, Math.min(end, to)))).reduce((sum, c) => sum + columns(c), 0);
   return { shown: head + visible(line.slice(from, to)) + tail, before, marked: Math.max(1, marked) };
 }
 

@@ -43,7 +43,7 @@ export function stringValue(written: string): { readonly value: string; readonly
     bytes = [];
   };
   for (let at = 0; at < written.length; at++) {
-    const letter = written[at]!;
+    const letter = written[at];
     if (letter !== "\\") {
       flush();
       value += letter;
@@ -52,11 +52,11 @@ export function stringValue(written: string): { readonly value: string; readonly
     const next = written[at + 1] ?? "";
     const number = /^(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/.exec(written.slice(at + 1, at + 4));
     if (number !== null) {
-      bytes.push(parseInt(number[1] ?? number[2]!, number[1] === undefined ? 8 : 16) & 0xff);
+      bytes.push(parseInt(number[1] ?? number[2], number[1] === undefined ? 8 : 16) & 0xff);
       at += number[0].length;
     } else if (Object.hasOwn(escapes, next)) {
       flush();
-      value += String.fromCharCode(escapes[next]!);
+      value += String.fromCharCode(escapes[next]);
       at++;
     } else {
       problems.push({ at, message: `\`\\${next}\` is not an escape sequence` });

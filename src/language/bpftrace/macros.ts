@@ -90,11 +90,11 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
       p.seek(start);
       return undefined;
     }
-    const counts = [...new Set(overloads.map((m) => m.parameters.length))].sort().join(" or ");
-    const wrong = fitting[0]?.parameters.findIndex((parameter, i) => !fits(parameter.kind, args[i]!)) ?? -1;
+    const counts = [...new Set(overloads.map((m) => m.parameters.length))].sort((a, b) => a - b).join(" or ");
+    const wrong = fitting[0]?.parameters.findIndex((parameter, i) => !fits(parameter.kind, args[i])) ?? -1;
     if (wrong < 0) return p.fail(`the macro \`${name.text}\` takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`, call, undefined, "arguments");
-    const { kind, name: parameter } = fitting[0]!.parameters[wrong]!;
-    return p.fail(`the macro \`${name.text}\` needs a ${kind} for \`${sigil(kind)}${parameter}\``, args[wrong]!.span, undefined, "arguments");
+    const { kind, name: parameter } = fitting[0].parameters[wrong];
+    return p.fail(`the macro \`${name.text}\` needs a ${kind} for \`${sigil(kind)}${parameter}\``, args[wrong].span, undefined, "arguments");
   }
 
   for (let expansion = p.expansion; expansion !== undefined; expansion = expansion.caller) {
@@ -145,8 +145,8 @@ function fits(kind: Macro["parameters"][number]["kind"], { argument }: Given): b
 }
 
 function bind(macro: Macro, args: readonly Given[]): Map<string, Argument> | undefined {
-  if (!macro.parameters.every((parameter, i) => fits(parameter.kind, args[i]!))) return undefined;
-  return new Map(macro.parameters.map((parameter, i) => [sigil(parameter.kind) + parameter.name, args[i]!.argument]));
+  if (!macro.parameters.every((parameter, i) => fits(parameter.kind, args[i]))) return undefined;
+  return new Map(macro.parameters.map((parameter, i) => [sigil(parameter.kind) + parameter.name, args[i].argument]));
 }
 
 /** A parameter's name in a macro's body, the cursor behind it. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { builtinsFor } from "../builtins/table.ts";
 import type { Expression } from "../program.ts";
 import { printTree } from "../print-tree.ts";
@@ -24,7 +24,7 @@ function messages(text: string): string[] {
 function value(text: string, overrides: Partial<ParseOptions> = {}): Expression {
   const { program, diagnostics } = read(`begin { $x = ${text}; }`, overrides);
   assert.deepEqual(diagnostics.filter((d) => d.severity === "error"), []);
-  const statement = program.probes[0]!.body.statements[0]!;
+  const statement = program.probes[0].body.statements[0];
   assert.ok(statement.kind === "assign");
   return statement.value;
 }
@@ -53,7 +53,7 @@ test("spans are those of the text as written, directives and all", () => {
   const text = "#!/usr/bin/strobe\n#define N 3\nbegin { print(N + pid) }";
   const { program, diagnostics } = read(text);
   assert.deepEqual(diagnostics, []);
-  const statement = program.probes[0]!.body.statements[0]!;
+  const statement = program.probes[0].body.statements[0];
   assert.equal(text.slice(statement.span.start, statement.span.end), "print(N + pid)");
 });
 
@@ -83,7 +83,7 @@ test("several mistakes are reported in one run, and the rest of the script is re
     "expected `)` after the arguments of `print`, found `}`",
     "expected an expression, found `;`",
   ]);
-  assert.deepEqual(program.probes.map((p) => p.specs[0]!.text), ["begin", "kprobe:f", "end"]);
+  assert.deepEqual(program.probes.map((p) => p.specs[0].text), ["begin", "kprobe:f", "end"]);
 });
 
 test("a missing brace is found at the next probe", () => {

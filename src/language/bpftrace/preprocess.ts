@@ -81,7 +81,7 @@ export function preprocess(text: string): Preprocessed {
         if (conditions.pop() === undefined) report("error", "syntax", span, "`#endif` without `#if`");
         break;
       default:
-        if (wasActive) directive(match[1]!, rest, restStart, span);
+        if (wasActive) directive(match[1], rest, restStart, span);
     }
 
     blanks.push({ start, end });
@@ -103,11 +103,11 @@ export function preprocess(text: string): Preprocessed {
         if (name === null) {
           report("error", "syntax", span, "expected a name after `#define`");
         } else if (name[2] !== undefined) {
-          report("warning", "syntax", span, `\`#define ${name[1]!}(…)\` with parameters is ignored`, `write \`macro ${name[1]!}(…) { … }\``);
+          report("warning", "syntax", span, `\`#define ${name[1]}(…)\` with parameters is ignored`, `write \`macro ${name[1]}(…) { … }\``);
         } else {
           const gap = /^\s*/.exec(rest.slice(name[0].length))![0].length;
           const body = { start: restStart + name[0].length + gap, end: span.end };
-          definitions.set(name[1]!, { name: name[1]!, body: body.start > body.end ? { start: span.end, end: span.end } : body, span });
+          definitions.set(name[1], { name: name[1], body: body.start > body.end ? { start: span.end, end: span.end } : body, span });
         }
         break;
       }
@@ -127,7 +127,7 @@ function evaluate(condition: string, known: ReadonlySet<string>, definitions: Re
   if (match === null) return undefined;
   const [, not, number, defined, name] = match;
   const holds = number !== undefined ? Number(number) !== 0
-    : defined !== undefined ? known.has(defined) || definitions.has(defined) : known.has(name!);
+    : defined !== undefined ? known.has(defined) || definitions.has(defined) : known.has(name);
   return holds !== (not === "!");
 }
 

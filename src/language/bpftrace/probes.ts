@@ -62,7 +62,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
   const parts: string[] = [""];
   const add = (piece: string): void => { parts[parts.length - 1] += piece; };
   reading: for (; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     switch (character) {
       case ":": parts.push(""); break;
       case ",":
@@ -75,7 +75,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       case "\n":
         break reading;
       case "/":
-        if (pathParts[parts[0]!] !== parts.length - 1) break reading;
+        if (pathParts[parts[0]] !== parts.length - 1) break reading;
         add(character);
         break;
       case "\"": {

@@ -28,7 +28,7 @@ const punctuation = [
   "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..",
 ] as const;
 const longer = new Map<string, readonly string[]>();
-for (const text of punctuation) longer.set(text[0]!, [...(longer.get(text[0]!) ?? []), text]);
+for (const text of punctuation) longer.set(text[0], [...(longer.get(text[0]) ?? []), text]);
 const single = new Set("+-*/%&|^~!<>=?:;,.()[]{}#");
 
 /** The token at or after `offset`: white space and comments are passed over. */
@@ -68,12 +68,12 @@ export function scan(text: string, offset: number): Token {
       return bad(text, start, start + (close?.[0].length ?? 1), "there are no character literals; write the character's number");
     }
   }
-  for (const candidate of longer.get(text[start]!) ?? []) {
+  for (const candidate of longer.get(text[start]) ?? []) {
     if (text.startsWith(candidate, start)) {
       return { kind: "punctuation", text: candidate, start, end: start + candidate.length };
     }
   }
-  if (single.has(text[start]!)) return { kind: "punctuation", text: text[start]!, start, end: start + 1 };
+  if (single.has(text[start])) return { kind: "punctuation", text: text[start], start, end: start + 1 };
   const character = String.fromCodePoint(text.codePointAt(start)!);
   const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
     ? `\`${character}\`` : `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
