@@ -20,7 +20,7 @@ export function subprogramBtf(entries: readonly SubprogramEntry[]): { btf: Uint8
   let strings = "\0u64\0x\0";
   const names = sorted.map(({ name }) => {
     const offset = strings.length;
-    strings += `${name.replace(/[^A-Za-z0-9_]/g, "_")}\0`;
+    strings += `${name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d|$)/, "_")}\0`;
     return offset;
   });
   const types: number[] = [
