@@ -20,6 +20,8 @@ export function parseProbe(p: Cursor): Probe {
   let at = start;
   do {
     at = skipTrivia(p.text, at);
+    // A comma behind the last probe is harmless.
+    if (specs.length > 0 && p.text[at] === "{") break;
     const spec = readSpec(p, at);
     if (spec.end === at) {
       p.seek(at);
