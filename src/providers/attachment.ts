@@ -29,7 +29,7 @@ export class Attaching {
   together(indices: readonly number[], open: (sites: readonly SiteRef[], cookies: readonly bigint[]) => number): this {
     const { sites, cookies } = this.#request;
     const attempt = (part: readonly number[]): void => {
-      const partSites = part.map((i) => sites[i]!);
+      const partSites = part.map((i) => sites[i]);
       try {
         this.#descriptors.push(open(partSites, part.map((i) => cookies[i] ?? 0n)));
         this.#attached += part.length;

@@ -33,7 +33,7 @@ function processes(): number[] {
 /** Existing paths that match, as a shell would expand them. */
 function expandPath(pattern: string): string[] {
   const [first, ...rest] = pattern.split("/");
-  let paths = [first!];
+  let paths = [first];
   for (const part of rest) {
     paths = hasWildcard(part)
       ? paths.flatMap((path) => namesIn(`${path}/`).filter((name) => matches(part, name)).sort().map((name) => `${path}/${name}`))

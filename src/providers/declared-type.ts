@@ -11,12 +11,12 @@ export function declaredType(declaration: string, size: number, signed: boolean,
   const text = clean(declaration);
   const array = /^(.*?)\s*((?:\[[^\]]*\])+)$/.exec(text);
   if (array) {
-    const element = declaredType(array[1]!, 0, signed, space, types);
+    const element = declaredType(array[1], 0, signed, space, types);
     const one = bytesOf(element);
     // The format's dimensions may be names of constants; the size is sure.
     return { kind: "array", element, length: one > 0 ? Math.floor(size / one) : 0 };
   }
-  if (text.includes("(") || text.endsWith("*")) return pointerType(text, signed, space, types);
+  if (text.includes("(") || text.endsWith("*")) return pointerType(text, space, types);
   const named = namedType(text, types);
   if (named === undefined) return integer(bits(size || 4), signed);
   if (size === 0 || named.kind === "struct" || named.kind === "array") return named;
@@ -24,18 +24,18 @@ export function declaredType(declaration: string, size: number, signed: boolean,
   return bytesOf(named) === size ? named : integer(bits(size), signed);
 }
 
-function pointerType(text: string, signed: boolean, space: AddressSpace, types: TypeScope): Type {
+function pointerType(text: string, space: AddressSpace, types: TypeScope): Type {
   if (text.includes("(")) return { kind: "pointer", target: voidType, space };
   const target = text.slice(0, -1).trim();
   if (target === "void" || target === "") return { kind: "pointer", target: voidType, space };
-  if (target.endsWith("*")) return { kind: "pointer", target: pointerType(target, signed, space, types), space };
+  if (target.endsWith("*")) return { kind: "pointer", target: pointerType(target, space, types), space };
   return { kind: "pointer", target: namedType(target, types) ?? voidType, space };
 }
 
 function namedType(text: string, types: TypeScope): Type | undefined {
   if (text === "char") return i8;
   const tagged = /^(struct|union|enum)\s+(\w+)$/.exec(text);
-  if (tagged) return types.find(tagged[2]!, tagged[1] as "struct" | "union" | "enum");
+  if (tagged) return types.find(tagged[2], tagged[1] as "struct" | "union" | "enum");
   return types.find(text);
 }
 

@@ -8,7 +8,7 @@ export interface FunctionPattern { readonly module: string | undefined; readonly
 
 /** The last one or two parts. */
 export function functionPattern(parts: readonly string[]): FunctionPattern {
-  return parts.length > 1 ? { module: parts[0]!, name: parts[1]! } : { module: undefined, name: parts[0] ?? "*" };
+  return parts.length > 1 ? { module: parts[0], name: parts[1] } : { module: undefined, name: parts[0] ?? "*" };
 }
 
 /** Names that match. A name without wildcards is looked up, which needs no list. */

@@ -5,7 +5,7 @@ export function parseCount(text: string): bigint | undefined {
   const plain = text.replace(/(?<=[\da-fA-F])_(?=[\da-fA-F])/g, "");
   if (/^(0[xX][\da-fA-F]+|\d+)$/.test(plain)) return BigInt(plain);
   const scientific = /^(\d+)[eE](\d{1,2})$/.exec(plain);
-  return scientific ? BigInt(scientific[1]!) * 10n ** BigInt(scientific[2]!) : undefined;
+  return scientific ? BigInt(scientific[1]) * 10n ** BigInt(scientific[2]) : undefined;
 }
 
 /** Nanoseconds of a unit that divides time; `hz` is a rate. */
@@ -24,7 +24,7 @@ export function parseTiming(parts: readonly string[]): Timing | string {
     return count === undefined ? "the time must be a positive whole number" : period(count * unit);
   }
   const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
-  const count = single ? parseCount(single[1]!) : undefined;
+  const count = single ? parseCount(single[1]) : undefined;
   if (count === undefined) return `\`${first}\` is not a time: write a number and a unit, such as \`1s\``;
   const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
   return period(count * unit);

@@ -74,7 +74,7 @@ function moduleOf(name: string, system: System): string {
 }
 
 function split(parts: readonly string[]): [module: string, event: string] {
-  return parts.length > 1 ? [parts[0]!, parts[1]!] : ["*", parts[0] ?? "*"];
+  return parts.length > 1 ? [parts[0], parts[1]] : ["*", parts[0] ?? "*"];
 }
 
 function typedContext(name: string, system: System): Context {

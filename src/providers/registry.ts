@@ -1,5 +1,4 @@
 // All providers. A new kind of probe is a file and a line here.
-import { nearest } from "../language/nearest.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { begin, end } from "./begin-end.ts";
@@ -30,11 +29,6 @@ const byName = new Map(providers.flatMap((provider) => [provider.name, ...provid
 /** By name or alias, both as written. */
 export function findProvider(nameOrAlias: string): Provider | undefined {
   return byName.get(nameOrAlias);
-}
-
-/** Names near to one that is no provider's. */
-export function similarProviders(name: string): string[] {
-  return nearest(name, providers.map((provider) => provider.name));
 }
 
 /** The sites of a spec as a front-end gives it: finds the provider and lets it resolve the rest. */

@@ -18,7 +18,7 @@ const formats: Record<string, TracepointFormat> = {
   "syscalls:sys_exit_openat": { id: 22, fields: [field("__syscall_nr", "int", 8, 4, true), field("ret", "long", 16, 8, true)] },
   "syscalls:sys_enter_not_yet_known": { id: 23, fields: [] },
 };
-const events = Object.keys(formats).map((key) => ({ category: key.split(":")[0]!, name: key.split(":")[1]! }));
+const events = Object.keys(formats).map((key) => ({ category: key.split(":")[0], name: key.split(":")[1] }));
 const raw: Record<string, number> = { sched_switch: 100, sys_enter: 101, sys_exit: 102 };
 const file: StructType = { kind: "struct", union: false, name: "file", size: 8, members: [] };
 
@@ -55,12 +55,12 @@ const system: System = {
 
 function resolve(text: string, uses: readonly string[] = [], options: Partial<ResolveOptions> = {}): Resolution {
   const [provider, ...parts] = splitPattern(text);
-  return resolveSpec({ provider: provider!, parts, text, span: { start: 0, end: text.length } }, system, { missing: "error", uses: new Set(uses), ...options });
+  return resolveSpec({ provider: provider, parts, text, span: { start: 0, end: text.length } }, system, { missing: "error", uses: new Set(uses), ...options });
 }
 const complaint = (text: string): [string, string | undefined] => {
   const { variants, diagnostics } = resolve(text);
   assert.equal(variants.length, 0);
-  return [diagnostics[0]!.message, diagnostics[0]!.help];
+  return [diagnostics[0].message, diagnostics[0].help];
 };
 const shape = (resolution: Resolution): string[] => resolution.variants.map(({ context, sites }) =>
   `${context === "host" ? "host" : context.programType}: ${sites.map((site) => `${site.name}${site.match === undefined ? "" : `=${site.match}`}`).join(" ")}`);
@@ -75,7 +75,7 @@ test("system calls share a program that looks at their numbers", () => {
 });
 
 test("system calls' arguments come from the caller's registers", { skip: process.arch !== "x64" }, () => {
-  const { context } = resolve("tracepoint:syscalls:sys_enter_openat", ["args"]).variants[0]!;
+  const { context } = resolve("tracepoint:syscalls:sys_enter_openat", ["args"]).variants[0];
   assert.ok(context !== "host");
   const registers = { kind: "context", offset: 0, size: 8, signed: false };
   assert.deepEqual(context.load, { attachType: 23, btfId: 101 });
@@ -87,7 +87,7 @@ test("system calls' arguments come from the caller's registers", { skip: process
 
 test("an event is a raw tracepoint until its record is read", () => {
   assert.deepEqual(shape(resolve("tracepoint:sched:sched_switch")), ["raw_tracepoint: tracepoint:sched:sched_switch"]);
-  const { context, sites } = resolve("tracepoint:sched:sched_switch", ["args"]).variants[0]!;
+  const { context, sites } = resolve("tracepoint:sched:sched_switch", ["args"]).variants[0];
   assert.ok(context !== "host");
   assert.equal(context.programType, "tracepoint");
   assert.deepEqual(sites[0]?.data, { kind: "perf", id: 10 });
@@ -128,7 +128,7 @@ test("a static probe's places share a program unless their arguments lie differe
 });
 
 test("times and counts", () => {
-  const timer = (text: string): unknown => resolve(text).variants.map(({ sites }) => [sites[0]!.name, (sites[0]!.data as { period: number }).period])[0];
+  const timer = (text: string): unknown => resolve(text).variants.map(({ sites }) => [sites[0].name, (sites[0].data as { period: number }).period])[0];
   assert.deepEqual(timer("i:1s"), ["interval:s:1", 1e9]);
   assert.deepEqual(timer("interval:ms:10"), ["interval:us:10000", 1e7]);
   assert.deepEqual(timer("p:hz:100"), ["profile:hz:100", 1e7]);

@@ -37,7 +37,7 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
     if (raw === undefined || !system.capabilities.btf) continue;
     const calls = events.flatMap((event) => {
       const parts = direction.exec(event.name);
-      const number = parts?.[1] === way ? systemCallNumber(parts[2]!, hostMachine) : undefined;
+      const number = parts?.[1] === way ? systemCallNumber(parts[2], hostMachine) : undefined;
       const format = number === undefined || !reads ? undefined : system.tracepoint(event.category, event.name);
       return number === undefined || (reads && format === undefined) ? [] : [{ event, number, fields: format?.fields ?? [] }];
     });
@@ -47,7 +47,7 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
       const sites = group.map(({ event, number }): SiteRef => ({
         name: `tracepoint:${event.category}:${event.name}`, match: BigInt(number), data: { kind: "bound" } satisfies TracepointSite,
       }));
-      variants.push({ context: callContext(way, raw.btfId, reads ? group[0]!.fields : undefined, system), provider: "tracepoint", sites });
+      variants.push({ context: callContext(way, raw.btfId, reads ? group[0].fields : undefined, system), provider: "tracepoint", sites });
       served.push(...group.map(({ event }) => event));
     }
   }

@@ -138,7 +138,7 @@ function perfVariants(events: readonly Event[], system: System, options: Resolve
   const reads = options.uses.has("args") || options.uses.has("ctx");
   const groups = groupBy(withFormat, ({ event, format }) => (reads ? `${isSystemCall(event)} ${JSON.stringify(format.fields)}` : ""));
   return [...groups.values()].flatMap((group) => {
-    const { event, format } = group[0]!;
+    const { event, format } = group[0];
     const context = perfContext(event, format, system);
     return variantsOf(context, group.map((one): SiteRef => ({
       name: nameOf(one.event), data: { kind: "perf", id: one.format.id } satisfies TracepointSite,
@@ -166,7 +166,7 @@ export function recordArgument(field: TracepointField, space: "kernel" | "user",
   const dynamic = /^__(data|rel)_loc\s+(.*?)\s*(\[\s*\])?$/.exec(field.declaration);
   if (dynamic) {
     // The word says where in the record the array lies; as a value it is the array's address.
-    const element = declaredType(dynamic[2]!, 0, signed, "kernel", system.types);
+    const element = declaredType(dynamic[2], 0, signed, "kernel", system.types);
     return { name, type: { kind: "pointer", target: element, space: "kernel" }, fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" } };
   }
   const type = declaredType(field.declaration, size, signed, space, system.types);
@@ -190,6 +190,6 @@ function attachPerf(program: number, id: number, cookie: bigint): number[] {
 /** `    char prev_comm[16]`, as the format file has it. */
 function describeField(field: TracepointField): string {
   const array = /^(.*?)((?:\[[^\]]*\])+)$/.exec(field.declaration);
-  if (array && !field.declaration.startsWith("__")) return `    ${array[1]!.trim()} ${field.name}${array[2]}`;
+  if (array && !field.declaration.startsWith("__")) return `    ${array[1].trim()} ${field.name}${array[2]}`;
   return `    ${field.declaration} ${field.name}`;
 }

@@ -40,7 +40,7 @@ function userProbe(name: "uprobe" | "uretprobe", alias: string): Provider {
       const cpp = rest[0] === "cpp" && rest.length > 1;
       const wanted = cpp ? rest.slice(1).join(":") : rest.join(":");
       if (target === undefined || target === "" || wanted === "") {
-        if (target?.includes("@") === true) return refused(spec, "feature", "strobe cannot probe source lines yet", "probe a function, or an address of the binary");
+        if (target?.includes("@")) return refused(spec, "feature", "strobe cannot probe source lines yet", "probe a function, or an address of the binary");
         return wrongParts(spec, provider.usage);
       }
       const binaries = findBinaries(target, options.pid, system);
@@ -79,8 +79,8 @@ function places(binary: Binary, wanted: string, cpp: boolean, returns: boolean):
 
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (!plus) return [];
-  const symbol = binary.symbol(plus[1]!);
-  const offset = parseCount(plus[2]!);
+  const symbol = binary.symbol(plus[1]);
+  const offset = parseCount(plus[2]);
   if (symbol === undefined) return [];
   if (offset === undefined) return `\`${plus[2]}\` is not a number of bytes`;
   if (returns && offset > 0n) return "a function returns from no offset";
@@ -106,7 +106,7 @@ function matchesSource(wanted: string, name: string | undefined): boolean {
 }
 
 function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, cpp: boolean, options: ResolveOptions): Resolution {
-  const where = binaries.length === 1 ? `in ${binaries[0]!.shownPath}` : `in any of ${binaries.length} binaries`;
+  const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
   if (hasWildcard(wanted)) return missing(spec, options, `no function ${where} matches \`${wanted}\``);
   const names: string[] = [];
   for (const binary of binaries) {

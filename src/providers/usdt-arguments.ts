@@ -20,8 +20,8 @@ export function parseUsdtArguments(text: string, machine: Machine, distance: (sy
     const size = Number(match[2]) as 1 | 2 | 4 | 8;
     const signed = match[1] === "-";
     switch (machine) {
-      case "x86-64": return x86Operand(match[4]!, size, signed, file, distance);
-      case "arm64": return arm64Operand(match[4]!, size, signed, file);
+      case "x86-64": return x86Operand(match[4], size, signed, file, distance);
+      case "arm64": return arm64Operand(match[4], size, signed, file);
     }
   });
 }
@@ -43,7 +43,7 @@ function constant(text: string, size: 1 | 2 | 4 | 8, signed: boolean): Fetch | u
 
 function wholeNumber(text: string): bigint | undefined {
   const match = /^([-+]?)(0[xX][\da-fA-F]+|\d+)$/.exec(text.trim());
-  return match ? (match[1] === "-" ? -BigInt(match[2]!) : BigInt(match[2]!)) : undefined;
+  return match ? (match[1] === "-" ? -BigInt(match[2]) : BigInt(match[2])) : undefined;
 }
 
 // ── x86-64 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,7 +92,7 @@ function displaced(text: string, distance: ((symbol: string) => bigint | undefin
 /** pt_regs' name of any of a register's names: rax, eax, ax, al are one. */
 function x86Register(name: string): { name: string; high: boolean } | undefined {
   const numbered = /^(r(?:8|9|1[0-5]))[dwb]?$/.exec(name);
-  if (numbered) return { name: numbered[1]!, high: false };
+  if (numbered) return { name: numbered[1], high: false };
   if (/^[a-d]h$/.test(name)) return { name: `${name[0]}x`, high: true };
   const legacy = /^(?:[re]?(ax|bx|cx|dx|si|di|bp|sp|ip)|(si|di|bp|sp)l|([a-d])l)$/.exec(name);
   if (!legacy) return undefined;
@@ -106,7 +106,7 @@ function arm64Operand(text: string, size: 1 | 2 | 4 | 8, signed: boolean, file: 
   if (register !== undefined) return sized(fetchRegister(file, register), size, signed);
   const memory = /^\[\s*(\w+)\s*(?:,\s*([^,\]]+?)\s*(?:,\s*(?:lsl|sxtw|uxtw)\s*#?([0-3])\s*)?)?\]$/.exec(text);
   if (!memory) return constant(text.replace(/^#/, ""), size, signed);
-  const base = arm64Register(memory[1]!);
+  const base = arm64Register(memory[1]);
   if (base === undefined) return undefined;
   const second = memory[2] === undefined ? undefined : memory[2].replace(/^#/, "");
   const index = second === undefined ? undefined : arm64Register(second);

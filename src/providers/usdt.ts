@@ -25,7 +25,7 @@ export const usdt: Provider = {
       const seen = new Set<string>();
       for (const probe of binary.usdtProbes()) {
         const full = `usdt:${binary.shownPath}:${probe.provider}:${probe.name}`;
-        if (seen.has(full) || !matches(namespace!, probe.provider) || !matches(name!, probe.name)) continue;
+        if (seen.has(full) || !matches(namespace, probe.provider) || !matches(name, probe.name)) continue;
         seen.add(full);
         yield options.verbose ? { probe: full, details: describeArguments(probe.argumentText) } : { probe: full };
       }
@@ -35,9 +35,9 @@ export const usdt: Provider = {
   resolve(spec, system, options) {
     const parts = spec.parts.map(unquote);
     // `usdt::probe` and, with -p, `usdt:probe` look into the process.
-    const [target, ...rest] = parts.length === 1 && options.pid !== undefined ? ["*", parts[0]!] : parts;
+    const [target, ...rest] = parts.length === 1 && options.pid !== undefined ? ["*", parts[0]] : parts;
     if (target === undefined || rest.length < 1 || rest.length > 2 || rest.at(-1) === "") return wrongParts(spec, usdt.usage);
-    const [namespace, name] = rest.length > 1 && rest[0] !== "" ? [rest[0]!, rest[1]!] : ["*", rest.at(-1)!];
+    const [namespace, name] = rest.length > 1 && rest[0] !== "" ? [rest[0], rest[1]] : ["*", rest.at(-1)!];
     const binaries = findBinaries(target === "" ? "*" : target, options.pid, system);
     if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds");
     const found = binaries.flatMap((binary) => binary.usdtProbes()
@@ -66,11 +66,11 @@ function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Fo
   });
   const variants = [];
   for (const group of groups.values()) {
-    const { binary, probe } = group[0]!;
+    const { binary, probe } = group[0];
     const values = reads ? argumentsOf(binary, probe) : [];
     const bad = values.findIndex((value, i) => value === undefined && options.uses.has(`arg${i}`));
     if (bad >= 0) {
-      return refused(spec, "feature", `argument ${bad} of ${nameOf(group[0]!)} cannot be read`, `its place is \`${probe.argumentText.trim().split(/\s+/)[bad]}\``);
+      return refused(spec, "feature", `argument ${bad} of ${nameOf(group[0])} cannot be read`, `its place is \`${probe.argumentText.trim().split(/\s+/)[bad]}\``);
     }
     const numbered = values.map((value): Fetch => value ?? { kind: "constant", value: 0n });
     const context: Context = { ...userContext({ provider: "usdt", returns: false, system }), numbered };
@@ -107,7 +107,7 @@ function addressOf(binary: Binary, fileOffset: bigint): bigint | undefined {
 
 function notFound(spec: Parameters<Provider["resolve"]>[0], binaries: readonly Binary[], name: string, options: ResolveOptions): Resolution {
   const names = binaries.flatMap((binary) => binary.usdtProbes().map((probe) => probe.name));
-  const where = binaries.length === 1 ? `in ${binaries[0]!.shownPath}` : `in any of ${binaries.length} binaries`;
+  const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
   if (names.length === 0) return missing(spec, options, `there are no static probes ${where}`, "it was built without them (sys/sdt.h)");
   return missing(spec, options, `no static probe ${where} matches \`${name}\``, hasWildcard(name) ? undefined : didYouMean(name, names));
 }

@@ -31,7 +31,7 @@ function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider 
       const length = Number(parseCount(lengthText) ?? 0n);
       if (![1, 2, 4, 8].includes(length)) return refused(spec, "arguments", `a watchpoint's length is 1, 2, 4 or 8, not \`${lengthText}\``);
       if (address % BigInt(length) !== 0n) return refused(spec, "arguments", `the address must be a multiple of the length, ${length}`);
-      const mode = modes[[...modeText].sort().join("")];
+      const mode = modes[modeText.split("").sort().join("")];
       if (mode === undefined) return refused(spec, "arguments", `\`${modeText}\` is not a watchpoint's mode`, `the modes are ${Object.keys(modes).join(", ")}`);
       if (mode === 4 && length !== 8) return refused(spec, "arguments", "a watchpoint on execution has the length 8");
       const data: WatchSite = { address, length, mode };

@@ -21,7 +21,7 @@ export function matches(pattern: string, name: string): boolean {
 function translate(pattern: string): string {
   let text = "";
   for (let i = 0; i < pattern.length; i++) {
-    const char = pattern[i]!;
+    const char = pattern[i];
     // Stars in a row say no more than one, and would be slow.
     if (char === "*") text += text.endsWith(".*") ? "" : ".*";
     else if (char === "?") text += ".";

@@ -51,7 +51,7 @@ function load(context: Context): number {
 function count(probe: string, work: () => void, uses: readonly string[] = [], pid?: number): { runs: number; attached: number; failed: string[] } {
   const [provider, ...parts] = splitPattern(probe);
   const { variants, diagnostics } = resolveSpec(
-    { provider: provider!, parts, text: probe, span: { start: 0, end: probe.length } }, system,
+    { provider: provider, parts, text: probe, span: { start: 0, end: probe.length } }, system,
     { missing: "error", uses: new Set(uses), ...(pid === undefined ? {} : { pid }) });
   assert.deepEqual(diagnostics, []);
   const programs: number[] = [];
@@ -61,12 +61,12 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
       assert.ok(context !== "host");
       const program = load(context);
       programs.push(program);
-      attachments.push(findProvider(provider!)!.attach!({
+      attachments.push(findProvider(provider)!.attach!({
         program, context, sites, cookies: sites.map((_, i) => BigInt(i + 1)), ...(pid === undefined ? {} : { pid }),
       }));
     }
     work();
-    const runs = programs.reduce((sum, program) => sum + Number(progInfo(program).runCount), 0);
+    const runs = programs.reduce((sum, program) => sum + progInfo(program).runCount, 0);
     return {
       runs, attached: attachments.reduce((sum, one) => sum + one.attached, 0),
       failed: attachments.flatMap((one) => one.failed.map(({ site, reason }) => `${site.name}: ${reason}`)),
@@ -119,14 +119,14 @@ describe("attaching", () => {
 
   it("says which sites the kernel refused, and attaches the others", () => {
     const context = resolveSpec({ provider: "u", parts: [`${folder}/calls`, "first"], text: "", span: { start: 0, end: 0 } }, system,
-      { missing: "error", uses: new Set() }).variants[0]!;
+      { missing: "error", uses: new Set() }).variants[0];
     assert.ok(context.context !== "host");
     const program = load(context.context);
-    const site = context.sites[0]!;
+    const site = context.sites[0];
     const beyond = { name: "beyond", data: { path: (site.data as { path: string }).path, offset: 1n << 40n, semaphore: 0n } };
     using attachment = findProvider("uprobe")!.attach!({ program, context: context.context, sites: [beyond, site], cookies: [1n, 2n] });
     run();
-    assert.equal(Number(progInfo(program).runCount), 5);
+    assert.equal(progInfo(program).runCount, 5);
     assert.equal(attachment.attached, 1);
     assert.deepEqual(attachment.failed.map((failure) => failure.site.name), ["beyond"]);
     closeFd(program);
