@@ -127,7 +127,8 @@ class LiveSession implements Session {
       throw error;
     }
     this.#symbols = new LiveSymbols(this.#kernel.stacks);
-    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), (pid) => this.#symbols.notice(pid));
+    const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
+    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, this.#symbols);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     const clock = this.#clock;
     this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
@@ -155,6 +156,7 @@ class LiveSession implements Session {
       this.#consumer.attached(this.attached);
       this.#consumer.flush();
       this.#runIterators();
+      if (!this.#over) this.#owners.start(this.#target?.pid);
       const target = this.#target;
       if (target && !this.#over) {
         void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));

@@ -1,5 +1,6 @@
 // User stacks in maps are named when the maps are printed, when their processes may be gone. So the maps are looked
-// through now and then for processes not seen before, whose mappings are then remembered.
+// through now and then for processes not seen before, whose mappings are then remembered. The traced command may live for
+// milliseconds only, so its mappings are read from its start on.
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { Type } from "../language/types.ts";
 import type { LiveMap } from "./maps.ts";
@@ -23,37 +24,58 @@ function inFields(types: readonly Type[], at: number): number[] {
 
 interface Watched { readonly live: LiveMap; readonly inKey: readonly number[]; readonly inValue: readonly number[] }
 
-const scanEvery = 250;
+/** Milliseconds between two looks: at first often, then ever more rarely. */
+const firstPause = 1;
+const longestPause = 250;
+const growth = 1.25;
 /** Of the time, at most this part goes into looking. */
 const share = 1 / 50;
 
+/** What naming wants to know early. */
+export interface ProcessMemory {
+  /** A process was seen: remember its mappings. */
+  notice(pid: number): void;
+  /** The traced process may have changed. */
+  refresh(pid: number): void;
+}
+
 export class StackOwners implements Disposable {
   readonly #watched: readonly Watched[];
-  readonly #notice: (pid: number) => void;
+  readonly #memory: ProcessMemory;
+  readonly #needed: boolean;
+  #target: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(maps: Iterable<LiveMap>, notice: (pid: number) => void) {
-    this.#notice = notice;
+  /** `schemas` are the types of events' fields. */
+  constructor(maps: Iterable<LiveMap>, schemas: Iterable<Type>, memory: ProcessMemory) {
+    this.#memory = memory;
     this.#watched = [...maps]
       .map((live) => ({ live, inKey: inFields(live.map.keys, 0), inValue: pidOffsets(live.map.value) }))
       .filter(({ inKey, inValue }) => inKey.length > 0 || inValue.length > 0);
-    if (this.#watched.length > 0) this.#arm(scanEvery);
+    this.#needed = this.#watched.length > 0 || [...schemas].some((type) => pidOffsets(type).length > 0);
   }
 
-  #arm(delay: number): void {
+  /** Begins to look, when there is anything to look for. */
+  start(target: number | undefined): void {
+    this.#target = target;
+    if (this.#needed) this.#arm(firstPause);
+  }
+
+  #arm(pause: number): void {
     this.#timer = setTimeout(() => {
       const before = performance.now();
       this.scan();
-      this.#arm(Math.max(scanEvery, (performance.now() - before) / share));
-    }, delay);
+      this.#arm(Math.max(Math.min(longestPause, pause * growth), (performance.now() - before) / share));
+    }, pause);
     this.#timer.unref();
   }
 
   scan(): void {
+    if (this.#target !== undefined) this.#memory.refresh(this.#target);
     for (const { live, inKey, inValue } of this.#watched) {
       for (const [key, value] of live.entries()) {
-        for (const offset of inKey) this.#notice(pidAt(key, offset));
-        for (const offset of inValue) this.#notice(pidAt(value, offset));
+        for (const offset of inKey) this.#memory.notice(pidAt(key, offset));
+        for (const offset of inValue) this.#memory.notice(pidAt(value, offset));
       }
     }
   }

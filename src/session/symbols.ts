@@ -38,6 +38,10 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     this.#users.notice(pid);
   }
 
+  refresh(pid: number): void {
+    this.#users.refresh(pid);
+  }
+
   kernel(address: bigint): Frame {
     const known = this.#kernelFrames.get(address);
     if (known) return known;

@@ -50,6 +50,13 @@ test("a process that was noticed is named after its end; new mappings are found,
   assert.equal(symbols.frame(0x9000n, 10).symbol, undefined);
   now = 1000;
   assert.equal(symbols.frame(0x9000n, 10).symbol, "f16");
+
+  // The traced command becomes another program, then ends.
+  processes.set(10, [mapping(0x6000n, 0x8000n, 0x2000n, "/bin/z")]);
+  symbols.refresh(10);
+  processes.delete(10);
+  symbols.refresh(10);
+  assert.deepEqual(symbols.frame(0x6004n, 10), { address: 0x6004n, symbol: "f32", offset: 4, module: "/bin/z" });
 });
 
 test("compiled code is named by the perf map", () => {

@@ -62,6 +62,17 @@ export class UserSymbols {
     if (pid > 0 && !this.#processes.has(pid)) this.#process(pid);
   }
 
+  /** Reads a process's mappings again, if it still lives: it may have become another program since. */
+  refresh(pid: number): void {
+    const process = this.#processes.get(pid);
+    if (!process) return this.notice(pid);
+    const maps = this.#executable(pid);
+    if (maps.length === 0) return;
+    process.readAt = this.#now();
+    if (sameMaps(maps, process.maps)) return;
+    this.#replace(process, maps);
+  }
+
   frame(address: bigint, pid: number): Frame {
     const process = this.#process(pid);
     const known = process.frames.get(address);
@@ -110,10 +121,14 @@ export class UserSymbols {
     process.readAt = now;
     const maps = this.#executable(pid);
     if (maps.length === 0) return undefined; // gone: what was read before is all there is
+    this.#replace(process, maps);
+    return mappingOf(maps, address);
+  }
+
+  #replace(process: Process, maps: readonly Mapping[]): void {
     process.maps = maps;
     process.frames.clear();
     delete process.jit;
-    return mappingOf(maps, address);
   }
 
   #compiled(process: Process, address: bigint, pid: number): JitFunction | undefined {
@@ -130,6 +145,10 @@ export class UserSymbols {
     const last = functions[low - 1];
     return address < last.start + last.size ? last : undefined;
   }
+}
+
+function sameMaps(a: readonly Mapping[], b: readonly Mapping[]): boolean {
+  return a.length === b.length && a.every((mapping, i) => mapping.start === b[i].start && mapping.path === b[i].path);
 }
 
 function mappingOf(maps: readonly Mapping[], address: bigint): Mapping | undefined {
