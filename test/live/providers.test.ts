@@ -31,6 +31,18 @@ before(() => {
     __attribute__((noinline)) int second(int x) { __asm__ volatile("" ::: "memory"); return x + 2; }
     int main(void) { int t = 0; for (int i = 0; i < 5; i++) t += first(i); for (int i = 0; i < 3; i++) t += second(i); return t == 0; }`);
   execFileSync("gcc", ["-O1", "-o", join(folder, "calls"), join(folder, "calls.c")]);
+  // A static probe as sys/sdt.h makes it, guarded by its semaphore.
+  writeFileSync(join(folder, "guarded.c"), `
+    unsigned short volatile demo_semaphore __attribute__((section(".probes"))) = 0;
+    __asm__(".pushsection .stapsdt.base,\\"aG\\",\\"progbits\\",.stapsdt.base,comdat\\n.weak _.stapsdt.base\\n"
+      ".hidden _.stapsdt.base\\n_.stapsdt.base: .space 1\\n.size _.stapsdt.base, 1\\n.popsection");
+    int main(void) {
+      for (int i = 0; i < 4; i++) if (demo_semaphore) __asm__ volatile("990: nop\\n"
+        ".pushsection .note.stapsdt,\\"\\",\\"note\\"\\n.balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n991: .asciz \\"stapsdt\\"\\n992: .balign 4\\n"
+        "993: .8byte 990b, _.stapsdt.base, demo_semaphore\\n.asciz \\"demo\\"\\n.asciz \\"step\\"\\n.asciz \\"-4@%0\\"\\n994: .balign 4\\n.popsection" :: "r"(i));
+      return 0;
+    }`);
+  execFileSync("gcc", ["-O1", "-no-pie", "-o", join(folder, "guarded"), join(folder, "guarded.c")]);
   links = listLinks().length;
   stats = enableStats();
 });
@@ -89,6 +101,10 @@ describe("attaching", () => {
 
   it("runs one program at all functions of a wildcard", () => {
     assert.deepEqual(count(`uprobe:${folder}/calls:[fs]*[td]`, run), { runs: 8, attached: 2, failed: [] });
+  });
+
+  it("switches on a static probe by its semaphore", () => {
+    assert.deepEqual(count(`usdt:${folder}/guarded:demo:step`, () => { execFileSync(join(folder, "guarded")); }, ["arg0"]), { runs: 4, attached: 1, failed: [] });
   });
 
   it("serves system calls with one program", () => {
