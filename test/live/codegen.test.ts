@@ -339,6 +339,20 @@ describe("generated code on this kernel", live, () => {
     assert.equal(module.perCpuWord(FAILURES), 8n);
   });
 
+  test("a refused update before a counter of the same block", () => {
+    const f = new IrBuilder();
+    f.add({ op: "map-store", map: 0, key: f.key(f.argument(0)), source: { kind: "value", value: f.constant(1), width: 8 } });
+    f.add({ op: "aggregate", map: 1 });
+    f.add({ op: "aggregate", map: 2, value: f.argument(0) });
+    const maps = [
+      irMap("small", [u64], u64, { kind: "hash" }, 1), irMap("count", [], { kind: "aggregate", aggregate: "count", signed: false }, { kind: "percpu-slot", offset: 0 }),
+      irMap("sum", [], { kind: "aggregate", aggregate: "sum", signed: false }, { kind: "percpu-slot", offset: 16 }),
+    ];
+    using module = new KernelModule(f.finish(raw), maps);
+    for (let key = 1n; key <= 3n; key++) module.run(key);
+    assert.deepEqual([module.perCpuWord(FAILURES), module.perCpuWord(8), module.perCpuWord(24)], [2n, 3n, 6n]);
+  });
+
   const aggregates: [AggregateType, (values: bigint[]) => [word: number, expected: bigint][]][] = [
     [{ kind: "aggregate", aggregate: "count", signed: false }, (v) => [[0, BigInt(v.length)]]],
     [{ kind: "aggregate", aggregate: "sum", signed: true }, (v) => [[0, v.reduce((a, b) => a + b)]]],

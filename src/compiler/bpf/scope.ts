@@ -213,13 +213,14 @@ export class FunctionScope {
     this.#block = block;
     this.#stripe = undefined;
   }
-  /** This CPU's stripe. `remember`: the code here runs whenever the rest of the block does. */
-  stripeAddress(remember: boolean): Register {
-    if (this.#stripe?.block === this.#block) return this.#stripe.register;
+  /** This CPU's stripe. `straight`: the code here runs whenever the rest of the block does, so that the address is kept. */
+  stripeAddress(straight: boolean): Register {
+    // Cold code is written last but runs in the middle: it may not use what is only computed further on.
+    if (straight && this.#stripe?.block === this.#block) return this.#stripe.register;
     const { map, stripe, count } = this.stripe;
     const cpu = this.emitter.callFor("get_smp_processor_id");
     const base = this.addStripes(map, cpu, stripe, count);
-    if (remember) this.#stripe = { block: this.#block, register: base };
+    if (straight) this.#stripe = { block: this.#block, register: base };
     return base;
   }
   /** The stripe of a CPU number (in a register that this changes), bounded for the verifier. */
