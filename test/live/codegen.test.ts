@@ -130,6 +130,27 @@ describe("generated code on this kernel", live, () => {
     }
   });
 
+  test("a loop whose counter chooses a bucket is verified in one round", () => {
+    const type = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 } as const;
+    const f = new IrBuilder();
+    const [head, body, step, exit] = [f.block(1), f.block(), f.block(), f.block()];
+    f.jump(head, f.constant(0));
+    f.at(head);
+    f.end({ op: "guard", body, exit });
+    f.at(body);
+    const i = f.parameter(head);
+    f.branch(f.compare("ult", i, f.binary("umod", f.argument(0), f.constant(20))), step, exit);
+    f.at(step);
+    f.add({ op: "aggregate", map: 1, key: f.key(i), value: i });
+    f.jump(head, f.binary("add", i, f.constant(1)));
+    f.at(exit);
+    f.result(0, i);
+    using module = new KernelModule(f.finish(raw), [slotMap(0), irMap("h", [u64], type, { kind: "percpu-hash" })], {});
+    module.run(53n);
+    assert.deepEqual(module.results(1), [13n]);
+    assert.equal(module.entries(1).length, 13);
+  });
+
   test("many values at once survive calls", () => {
     const results = execute(1, (f) => {
       const values = Array.from({ length: 20 }, (_, i) => f.binary("add", f.argument(i % 4), f.constant(i)));

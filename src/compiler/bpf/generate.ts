@@ -1,14 +1,14 @@
 // One handler (with the map callbacks it calls) to eBPF.
 import { Assembler, type Label } from "../../bpf/assembler.ts";
-import { FRAME, Jump } from "../../bpf/instruction.ts";
-import type { Instruction, IrFunction, IrModule, Terminator, Value } from "../ir.ts";
+import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
+import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir.ts";
 import type { Relocation } from "../plan.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
-import { addressOf, behind, kernelMap } from "./emitter.ts";
+import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
-import { type MachineInstruction, NO_OBJECT, type RelocationNote } from "./machine.ts";
+import { type MachineInstruction, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
 import { fill, stackLength, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
@@ -79,7 +79,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   if (counting !== undefined) {
     assembler.bind(counting);
     subprograms.push({ name: "count_entry", label: counting });
-    assembler.aluImmediate(0xb0, true, 0, 0);
+    assembler.aluImmediate(Alu.MOV, true, 0, 0);
     assembler.exit();
   }
   const { code, patches } = assembler.finish();
@@ -184,7 +184,7 @@ function select(scope: FunctionScope): void {
     scope.enterBlock(index);
     emitter.bind(scope.blockLabels[index] ?? 0);
     for (const instruction of block.instructions) generateInstruction(scope, instruction);
-    generateTerminator(scope, block.terminator);
+    generateTerminator(scope, block);
   });
   emitter.flushCold();
 
@@ -264,9 +264,10 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
   }
 }
 
-function generateTerminator(scope: FunctionScope, terminator: Terminator): void {
+function generateTerminator(scope: FunctionScope, block: IrBlock): void {
   const { emitter } = scope;
-  const label = (block: number): number => scope.blockLabels[block] ?? 0;
+  const { terminator } = block;
+  const label = (target: number): number => scope.blockLabels[target] ?? 0;
   switch (terminator.op) {
     case "jump":
       moveArguments(scope, scope.fn.blocks[terminator.to]?.parameters ?? [], terminator.args);
@@ -281,11 +282,33 @@ function generateTerminator(scope: FunctionScope, terminator: Terminator): void 
       return emitter.jump(label(terminator.then));
     }
     case "guard":
-      if (scope.options.capabilities.mayGoto) emitter.emit({ kind: "may-goto", to: label(terminator.exit) });
-      else countRound(scope, label(terminator.exit));
+      if (scope.options.capabilities.mayGoto) {
+        emitter.emit({ kind: "may-goto", to: label(terminator.exit) });
+        for (const parameter of block.parameters) if (!scope.pointers.has(parameter)) forget(scope, scope.resultRegister(parameter));
+      } else countRound(scope, label(terminator.exit));
       return emitter.jump(label(terminator.body));
     case "return": return leave(scope, terminator.stop);
   }
+}
+
+/**
+ * Makes the verifier forget what it knows about a number: through the stack in halves, which it does not follow. A loop whose
+ * variables it knows nothing about looks the same in every round, so that it walks through it once; else one branch on a
+ * counter is enough to make it follow the counter to its end.
+ */
+function forget(scope: FunctionScope, register: Register): void {
+  const { emitter } = scope;
+  const memory = emitter.temporary(8);
+  const high = emitter.copy(register);
+  emitter.aluConstant(Alu.RSH, high, 32n);
+  emitter.store(memory, 4, register);
+  emitter.store(at(memory, 4), 4, high);
+  // Loaded as they were stored: one load of both would wait for the stores to leave the processor's store buffer.
+  const again = emitter.register();
+  emitter.load(register, memory, 4);
+  emitter.load(again, at(memory, 4), 4);
+  emitter.aluConstant(Alu.LSH, again, 32n);
+  emitter.alu(Alu.OR, register, again);
 }
 
 /** All at once: a parameter may be another one's argument. */
@@ -359,14 +382,14 @@ function write({ code, labels, offsets }: Finished, assembler: Assembler<Relocat
         assembler.swap(instruction.dst, instruction.bits);
         break;
       case "move":
-        assembler.alu(MOV, !instruction.narrow, instruction.dst, instruction.src);
+        assembler.alu(Alu.MOV, !instruction.narrow, instruction.dst, instruction.src);
         break;
       case "sign-extend":
-        assembler.alu(MOV, true, instruction.dst, instruction.src, instruction.bits);
+        assembler.alu(Alu.MOV, true, instruction.dst, instruction.src, instruction.bits);
         break;
       case "constant":
-        if (instruction.value === BigInt.asIntN(32, instruction.value)) assembler.aluImmediate(MOV, true, instruction.dst, Number(instruction.value));
-        else if (instruction.value === BigInt.asUintN(32, instruction.value)) assembler.aluImmediate(MOV, false, instruction.dst, Number(instruction.value) | 0);
+        if (instruction.value === BigInt.asIntN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, true, instruction.dst, Number(instruction.value));
+        else if (instruction.value === BigInt.asUintN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, false, instruction.dst, Number(instruction.value) | 0);
         else assembler.constant64(instruction.dst, instruction.value);
         break;
       case "patched":
@@ -376,8 +399,8 @@ function write({ code, labels, offsets }: Finished, assembler: Assembler<Relocat
         assembler.functionAddress(instruction.dst, callback(instruction.callback));
         break;
       case "frame-address":
-        assembler.alu(MOV, true, instruction.dst, FRAME);
-        assembler.aluImmediate(0, true, instruction.dst, offsetOf(instruction.object, instruction.offset));
+        assembler.alu(Alu.MOV, true, instruction.dst, FRAME);
+        assembler.aluImmediate(Alu.ADD, true, instruction.dst, offsetOf(instruction.object, instruction.offset));
         break;
       case "load":
         assembler.load(instruction.width, instruction.signed, instruction.dst, instruction.base, offsetOf(instruction.object, instruction.offset));
@@ -417,4 +440,3 @@ function write({ code, labels, offsets }: Finished, assembler: Assembler<Relocat
     }
   }
 }
-const MOV = 0xb0;
