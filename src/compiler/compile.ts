@@ -1,0 +1,160 @@
+// From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
+import type { CheckedHandler, CheckedProgram, ResolvedProbe } from "../language/check/checked.ts";
+import { check } from "../language/check/check.ts";
+import { resolveConfig } from "../language/check/config.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
+import { ScriptError } from "../language/diagnostic.ts";
+import type { Program } from "../language/program.ts";
+import type { ResolveOptions } from "../providers/provider.ts";
+import { resolveSpec } from "../providers/registry.ts";
+import type { System } from "../providers/system.ts";
+import { generateProgram, scratchBytes } from "./bpf/generate.ts";
+import type { IrModule } from "./ir.ts";
+import { generate } from "./javascript/generate.ts";
+import type { LoweredProgram } from "./lower/lower.ts";
+import { lower } from "./lower/lower.ts";
+import { kernelMaps, scratchMap } from "./maps.ts";
+import { optimize } from "./optimize/optimize.ts";
+import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
+import { usedBuiltins } from "./uses.ts";
+
+export interface CompileOptions {
+  /** Resolves a probe spec: the registry's way, unless a test has its own. */
+  readonly resolve?: typeof resolveSpec;
+  /** `-p` */
+  readonly pid?: number;
+  /** `-c` */
+  readonly command?: string;
+  readonly unsafe?: boolean;
+  readonly env?: Record<string, string | undefined>;
+  /** Options given to the script, for getopt(). */
+  readonly parameters?: ReadonlyMap<string, string | true>;
+  /** Load through pointers the verifier knows; by default yes. */
+  readonly directLoads?: boolean;
+  readonly cgroupId?: (path: string) => bigint | undefined;
+}
+
+export interface Compiled {
+  /** There unless some diagnostic is an error. */
+  readonly plan?: Plan;
+  readonly diagnostics: readonly Diagnostic[];
+  /** What each stage made, as far as it got: for `-d`. */
+  readonly stages: {
+    readonly program: Program;
+    readonly probes: readonly ResolvedProbe[];
+    readonly checked?: CheckedProgram;
+    readonly lowered?: LoweredProgram;
+    /** After optimizing. */
+    readonly module?: IrModule;
+  };
+}
+
+export function compile(program: Program, system: System, options: CompileOptions): Compiled {
+  const { probes, diagnostics } = resolveProbes(program, system, options);
+  let stages: Compiled["stages"] = { program, probes };
+  if (hasError(diagnostics)) return { diagnostics, stages };
+  const { cgroupId } = options;
+  const kernelAddress = (symbol: string): bigint | undefined => system.symbolAddress(symbol);
+  const result = check(program, probes, system.types, {
+    capabilities: system.capabilities, unsafe: options.unsafe ?? false, env: options.env ?? {},
+    ...(options.pid === undefined ? {} : { pid: options.pid }),
+    ...(options.command === undefined ? {} : { command: options.command }),
+    ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
+    facts: { kernelAddress, ...(cgroupId === undefined ? {} : { cgroupId }) },
+  });
+  diagnostics.push(...result.diagnostics);
+  const { checked } = result;
+  if (checked === undefined || hasError(diagnostics)) return { diagnostics, stages };
+  stages = { ...stages, checked };
+  try {
+    const directLoads = options.directLoads ?? true;
+    const lowered = lower(checked, system.capabilities, {
+      directLoads, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
+    });
+    stages = { ...stages, lowered };
+    const module = optimize(lowered.module);
+    stages = { ...stages, module };
+    return { plan: makePlan(checked, lowered, module, system, directLoads), diagnostics, stages };
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error;
+    return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
+  }
+}
+
+function hasError(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some((d) => d.severity === "error");
+}
+
+// ── probes ──
+
+function resolveProbes(program: Program, system: System, options: CompileOptions): { probes: ResolvedProbe[]; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  // The checker reports what is wrong with the settings; here only the one about missing probes counts.
+  const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
+  const probes = program.probes.map((probe): ResolvedProbe => {
+    const resolveOptions: ResolveOptions = {
+      missing, uses: usedBuiltins(probe, program.functions),
+      ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
+    };
+    const variants = probe.specs.flatMap((spec) => {
+      const resolution = (options.resolve ?? resolveSpec)(spec, system, resolveOptions);
+      diagnostics.push(...resolution.diagnostics);
+      return resolution.variants;
+    });
+    return { probe, variants: variants.filter((variant) => variant.sites.length > 0) };
+  });
+  if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
+    diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
+  }
+  return { probes, diagnostics };
+}
+
+// ── the plan ──
+
+function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, directLoads: boolean): Plan {
+  const { capabilities } = system;
+  const { schemas, timeFormats, regions, handlers } = lowered;
+  const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
+  const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
+  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module));
+  const mostScratch = Math.max(0, ...scratch);
+  const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
+  if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: scratchUsers });
+
+  let scratchIndex = 0;
+  const programs = inKernel.map((h, i): KernelProgram => {
+    const { handler } = h;
+    const { context } = handler;
+    if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
+    const fn = module.functions[h.function];
+    const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
+      schemas, kernelMaps: maps, capabilities, directLoads, functions: module.functions,
+      ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
+    }));
+    return {
+      name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
+      cookies: handler.sites.map((site) => module.probeNames.indexOf(site.name)), ...generated,
+    };
+  });
+  const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({
+    name: module.functions[h.function].name, provider: h.handler.provider, sites: h.handler.sites,
+    source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
+  }));
+  return {
+    config: checked.config, maps: module.maps, kernelMaps: maps, programs, hosts, schemas,
+    probeNames: module.probeNames, timeFormats, printStyle: checked.program.dialect.printStyle,
+  };
+}
+
+/** What is too much for eBPF is the script's to change. */
+function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, generateIt: () => T): T {
+  try {
+    return generateIt();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof ScriptError || error instanceof TypeError) throw error;
+    const { span } = handler.probe.specs[0] ?? handler.probe;
+    throw new ScriptError(checked.program.source, [
+      { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` },
+    ]);
+  }
+}

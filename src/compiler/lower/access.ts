@@ -1,0 +1,148 @@
+// Typed access: members, elements and what pointers point to. A chain of embedded structs is one address and one read.
+import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary } from "../../language/program.ts";
+import type { PointerType, Type } from "../../language/types.ts";
+import { fieldLayout, sizeOf } from "../../language/layout.ts";
+import type { Value } from "../ir.ts";
+import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
+import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
+import { isRegister, isSigned } from "./registers.ts";
+import { chooseByIndex } from "./choose.ts";
+import type { FunctionState, Home, Located } from "./state.ts";
+
+/** What can be pointed at: where the expression's bytes are, without reading them. */
+export function locateAccess(f: FunctionState, e: MemberAccess | IndexAccess | TupleAccess | Unary): Located {
+  switch (e.kind) {
+    case "member": return locateMember(f, e);
+    case "index": return locateElement(f, e);
+    case "tuple-index": return locateField(f, e.object, e.index);
+    case "unary": return behind(f, f.value(e.operand), pointerType(f, e.operand));
+  }
+}
+
+/** The scalar that an access reads. */
+export function accessValue(f: FunctionState, e: MemberAccess | IndexAccess | TupleAccess | Unary): Value {
+  if (e.kind === "member" && e.path !== undefined) {
+    const { path } = e;
+    if (path.container === "args") return argumentValue(f, argument(f, e));
+    if (path.bitWidth !== undefined) {
+      return loadBits(f, locateMember(f, e), path.bitOffset ?? 0, path.bitWidth, isSigned(e.type));
+    }
+  }
+  if (e.kind === "tuple-index") {
+    const home = entryOf(f, e.object);
+    if (home !== undefined && e.index === 1) return entryValue(f, home);
+  }
+  if (e.kind === "index") {
+    const element = dynamicElement(f, e);
+    if (element !== undefined) return element;
+  }
+  return load(f, locateAccess(f, e), e.type);
+}
+
+function argument(f: FunctionState, e: MemberAccess) {
+  const found = contextOf(f)?.args?.[e.path?.argument ?? -1];
+  return found ?? f.refuse(e.nameSpan, `there is no argument \`${e.name}\` here`);
+}
+
+function locateMember(f: FunctionState, e: MemberAccess): Located {
+  const { object, path } = e;
+  if (path === undefined) {
+    const record = object.type;
+    if (record.kind !== "record") return f.refuse(e.span, `\`${e.name}\` is not a field here`);
+    return locateField(f, object, record.fields.findIndex((field) => field.name === e.name));
+  }
+  if (path.container === "args") return argumentPlace(f, argument(f, e));
+  const base = object.type.kind === "pointer" ? behind(f, f.value(object), object.type) : f.locate(object);
+  return part(f, base, object.type, path.offset);
+}
+
+/** Field of a tuple or a record. */
+function locateField(f: FunctionState, object: Expression, index: number): Located {
+  const home = entryOf(f, object);
+  if (home !== undefined) return locateEntry(f, home, index);
+  const { type } = object;
+  const fields = type.kind === "tuple" ? type.elements : type.kind === "record" ? type.fields.map((field) => field.type) : [];
+  return part(f, f.locate(object), type, fieldLayout(fields).offsets[index]);
+}
+
+/** The loop variable of a loop over a map of this very callback: its key and value need no copy. */
+function entryOf(f: FunctionState, object: Expression): (Home & { kind: "entry" }) | undefined {
+  if (object.kind !== "variable" || object.slot === undefined) return undefined;
+  const known = f.frame.homes.get(object.slot);
+  return known?.kind === "entry" && known.owner === f ? known : undefined;
+}
+
+export function locateEntry(f: FunctionState, home: Home & { kind: "entry" }, index: number): Located {
+  if (index === 0) return { at: "place", place: { kind: "callback", of: "key", offset: 0 } };
+  if (f.module.maps[home.map].value.kind === "aggregate") {
+    const value = entryValue(f, home);
+    return { at: "source", source: { kind: "value", value, width: 8 } };
+  }
+  return { at: "place", place: { kind: "callback", of: "value", offset: 0 } };
+}
+
+/** The value of a loop's entry, when it is a number. An aggregation's is gathered from all CPUs. */
+export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Value {
+  const { map } = home;
+  const type = home.type.elements[1];
+  const { value } = f.module.maps[map];
+  if (value.kind === "aggregate") {
+    return f.build.give((result) => (
+      { op: "aggregate-read", result, map, key: { kind: "callback", of: "key", offset: 0 }, signed: value.signed }));
+  }
+  return load(f, { at: "place", place: { kind: "callback", of: "value", offset: 0 } }, type);
+}
+
+function locateElement(f: FunctionState, e: IndexAccess): Located {
+  const { object, index } = e;
+  const size = Math.max(1, sizeOf(e.type));
+  const { type } = object;
+  const base = type.kind === "pointer" ? behind(f, f.value(object), type) : f.locate(object);
+  const i = f.value(index);
+  const known = f.build.constantOf(i);
+  if (known !== undefined) return part(f, base, type, Number(known) * size);
+  if (base.at === "memory") {
+    const address = f.build.binary("add", base.address, f.build.binary("mul", i, f.build.constant(BigInt(size))));
+    // The verifier knows no pointer with an unknown offset.
+    return { ...base, space: base.space === "typed" ? "kernel" : base.space, address };
+  }
+  return f.refuse(index.span, "an element of a copied array of arrays needs a constant index");
+}
+
+/** An element of an array in our own memory, which has no computed addresses: a decision over the index. */
+function dynamicElement(f: FunctionState, e: IndexAccess): Value | undefined {
+  const { type } = e.object;
+  if (type.kind === "pointer") return undefined;
+  const base = f.locate(e.object);
+  const index = f.value(e.index);
+  const known = f.build.constantOf(index);
+  const size = Math.max(1, sizeOf(e.type));
+  if (known !== undefined) return load(f, part(f, base, type, Number(known) * size), e.type);
+  if (base.at === "memory") {
+    const address = f.build.binary("add", base.address, f.build.binary("mul", index, f.build.constant(BigInt(size))));
+    return load(f, { ...base, space: base.space === "typed" ? "kernel" : base.space, address }, e.type);
+  }
+  const place = placeOf(f, base, type);
+  const length = Math.floor(sizeOf(type) / size);
+  if (length > 256) return f.refuse(e.span, "an element of a copied array this long needs a constant index");
+  return chooseByIndex(f, index, length, (i) => load(f, part(f, { at: "place", place }, type, i * size), e.type));
+}
+
+function pointerType(f: FunctionState, e: Expression): PointerType {
+  const type: Type = e.type;
+  if (type.kind === "pointer") return type;
+  return f.refuse(e.span, "not a pointer");
+}
+
+/** `&expression`: the address of something in kernel or user memory. */
+export function addressValue(f: FunctionState, operand: Expression): Value {
+  if (operand.kind === "member" || operand.kind === "index" || (operand.kind === "unary" && operand.operator === "*")) {
+    const located = locateAccess(f, operand);
+    if (located.at === "memory") return addressOf(f, located);
+  }
+  if (!isRegister(operand.type)) {
+    const located = f.locate(operand);
+    if (located.at === "memory") return addressOf(f, located);
+  }
+  return f.refuse(operand.span, "this has no address");
+}

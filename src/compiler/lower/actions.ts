@@ -1,0 +1,117 @@
+// Calls that do something: events for the host, and acts on the traced process.
+import { parsePrintf } from "../../language/printf.ts";
+import type { Call, Expression } from "../../language/program.ts";
+import type { StringType, Type } from "../../language/types.ts";
+import { i64, integer, u64 } from "../../language/types.ts";
+import type { EventAction } from "../plan.ts";
+import type { Source } from "../ir.ts";
+import { literalText, pointed } from "./calls.ts";
+import { mapOf } from "./map-access.ts";
+import { addressOf } from "./memory.ts";
+import type { FunctionState } from "./state.ts";
+
+interface Field { readonly name: string; readonly type: Type; readonly source: () => Source }
+
+/** Lowers an action; false when the call is not one. */
+export function action(f: FunctionState, e: Call): boolean {
+  const { args } = e;
+  switch (e.name) {
+    case "printf": formatted(f, e, (format) => ({ kind: "printf", format, to: "output" })); return true;
+    case "errorf": formatted(f, e, (format) => ({ kind: "printf", format, to: "error" })); return true;
+    case "warnf": formatted(f, e, (format) => ({ kind: "printf", format, to: "warning" })); return true;
+    case "cat": formatted(f, e, (format) => ({ kind: "cat", format })); return true;
+    case "system": formatted(f, e, (format) => ({ kind: "system", format })); return true;
+    case "print": print(f, e); return true;
+    case "time": send(f, e, { kind: "time", format: args[0] === undefined ? "%H:%M:%S\n" : literalText(args[0]) }, []); return true;
+    case "join": join(f, e); return true;
+    case "clear":
+    case "zero": {
+      const [map] = args;
+      if (map?.kind !== "map") return f.refuse(e.span, `\`${e.name}()\` wants a map`);
+      send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
+      return true;
+    }
+    case "exit": {
+      const code = args[0];
+      send(f, e, { kind: "exit" }, code === undefined ? [] : [field(f, "code", code, i64)]);
+      return true;
+    }
+    case "signal":
+    case "signal_thread": {
+      const signal = f.value(args[0]);
+      // Needs nothing of the context.
+      f.build.emit({ op: "signal", signal, thread: e.name === "signal_thread" });
+      return true;
+    }
+    case "override": f.build.emit({ op: "override", value: f.value(args[0]) }); return true;
+    case "static_assert":
+    case "assert_str": return true;
+    case "fail": return f.refuse(e.span, args[0]?.kind === "string" ? args[0].value : "the script fails here");
+    default: return false;
+  }
+}
+
+function field(f: FunctionState, name: string, e: Expression, type: Type = e.type): Field {
+  return { name, type: plain(type), source: () => f.source(e, type, false) };
+}
+
+/** Without what only the checker cares for. */
+function plain(type: Type): Type {
+  return type.kind === "integer" ? integer(type.bits, type.signed) : type;
+}
+
+function formatted(f: FunctionState, e: Call, make: (format: ReturnType<typeof parsePrintf>) => EventAction): void {
+  const [format, ...values] = e.args;
+  send(f, e, make(parsePrintf(literalText(format))), values.map((value, i) => field(f, `arg${i}`, value)));
+}
+
+function print(f: FunctionState, e: Call): void {
+  const [subject, top, divisor] = e.args;
+  if (subject.kind !== "map") {
+    send(f, e, { kind: "print-value" }, [field(f, "value", subject)]);
+    return;
+  }
+  const { index, map } = mapOf(f, subject);
+  if (subject.keys.length === 0) {
+    const number = (name: string, from: Expression | undefined): Field => ({
+      name, type: u64, source: () => ({ kind: "value", value: from === undefined ? f.build.constant(0n) : f.value(from), width: 8 }),
+    });
+    send(f, e, { kind: "print-map", map: index }, [number("top", top), number("divisor", divisor)]);
+    return;
+  }
+  const keys = subject.keys.length === map.keys.length
+    ? subject.keys.map((key, i) => field(f, `key${i}`, key, map.keys[i]))
+    : [field(f, "key", subject.keys[0], { kind: "tuple", elements: map.keys })];
+  send(f, e, { kind: "print-entry", map: index }, [...keys, field(f, "value", subject)]);
+}
+
+/** As many as execve(2) traces usually show. */
+const joined = 16;
+
+function join(f: FunctionState, e: Call): void {
+  const [strings, separator] = e.args;
+  const list = pointed(f, strings);
+  if (list.at !== "memory") return f.refuse(strings.span, "`join()` wants strings in memory");
+  const space = list.space === "user" ? "user" : "kernel";
+  const text: StringType = { kind: "string", capacity: f.module.checked.config.maxStringLength };
+  const base = addressOf(f, list);
+  const fields = Array.from({ length: joined }, (_, i): Field => ({
+    name: `word${i}`, type: text, source: () => {
+      const address = f.build.give((result) => ({ op: "read", result, space, address: base, offset: i * 8, size: 8, signed: false }));
+      return { kind: "string", space, address, size: text.capacity, padded: false };
+    },
+  }));
+  send(f, e, { kind: "join", separator: separator === undefined ? " " : literalText(separator) }, fields);
+}
+
+/** Emits an event. A call that is lowered twice keeps its schema. */
+function send(f: FunctionState, e: Call, act: EventAction, fields: readonly Field[]): void {
+  const sources = fields.map(({ source }) => source());
+  let schema = f.schemas.get(e);
+  if (schema === undefined) {
+    const probe = f.handler.sites.length === 1 ? f.handler.sites[0].name : f.handler.probe.specs.map((spec) => spec.text).join(",");
+    schema = f.module.schemas.push({ action: act, fields: fields.map(({ name, type }) => ({ name, type })), span: e.span, probe }) - 1;
+    f.schemas.set(e, schema);
+  }
+  f.build.emit({ op: "emit", schema, fields: sources });
+}

@@ -1,0 +1,142 @@
+// Builtin values: who ran, where and when, and what the probe offers.
+import { argumentNumber } from "../../language/builtins/table.ts";
+import type { Builtin } from "../../language/program.ts";
+import type { Type } from "../../language/types.ts";
+import { fieldLayout } from "../../language/layout.ts";
+import type { BuiltinValue, Place, Value } from "../ir.ts";
+import { decide } from "./choose.ts";
+import { textBytes } from "./equality.ts";
+import { argumentPlace, argumentValue, contextOf, contextValue, fetchValue } from "./fetch.ts";
+import { at, copy, noteTyped } from "./memory.ts";
+import { isRegister, widthOf } from "./registers.ts";
+import { stackSource } from "./stacks.ts";
+import type { FunctionState, Located } from "./state.ts";
+
+/** Builtins that are one operation of the IR. */
+const direct: Partial<Record<string, BuiltinValue>> = {
+  pid: "pid", tid: "tid", uid: "uid", username: "uid", gid: "gid", cpu: "cpu", cgroup: "cgroup", numaid: "numa-node",
+  rand: "random", nsecs: "nsecs-boot", jiffies: "jiffies", elapsed: "elapsed", cpid: "child-pid", usermode: "user-mode",
+};
+
+export function plainBuiltin(f: FunctionState, name: BuiltinValue): Value {
+  return f.build.give((result) => ({ op: "builtin", result, name }), name);
+}
+
+export function builtinValue(f: FunctionState, e: Builtin): Value {
+  const { name } = e;
+  const same = direct[name];
+  if (same === "user-mode") return f.fromHandler("user-mode", (handler) => plainBuiltin(handler, "user-mode"));
+  if (same !== undefined) return plainBuiltin(f, same);
+  const number = argumentNumber(name);
+  const context = contextOf(f);
+  if (number !== undefined) {
+    const fetch = context?.numbered?.[number];
+    return fetch === undefined ? f.refuse(e.span, `\`${name}\` is not known here`) : fetchValue(f, fetch);
+  }
+  switch (name) {
+    case "curtask": {
+      const task = plainBuiltin(f, "task");
+      noteTyped(f, task, e.type);
+      return task;
+    }
+    case "ctx": return contextValue(f);
+    case "retval":
+      return context?.retval === undefined ? f.refuse(e.span, "there is no `retval` here") : argumentValue(f, context.retval);
+    case "probe": return probeIndex(f);
+    case "func": return functionAddress(f);
+    case "ncpus": return f.build.constant(BigInt(f.module.options.capabilities.cpus));
+    case "has_cpid": return f.build.compare("ne", plainBuiltin(f, "child-pid"), f.build.constant(0n));
+    case "default_str_length": return f.build.constant(BigInt(f.module.checked.config.maxStringLength));
+    default: return f.refuse(e.span, `\`${name}\` cannot be compiled as a number`);
+  }
+}
+
+function functionAddress(f: FunctionState): Value {
+  // Which function was hit is told by the registers that the handler's context holds.
+  return f.fromHandler("func-ip", (handler) => plainBuiltin(handler, "func-ip"));
+}
+
+/** Index of the probe that fired among the plan's probe names. */
+function probeIndex(f: FunctionState): Value {
+  const { sites } = f.handler;
+  const { probeNames } = f.module;
+  const indices = sites.map((site) => probeNames.indexOf(site.name));
+  if (new Set(indices).size <= 1) return f.build.constant(BigInt(indices[0] ?? 0));
+  const context = contextOf(f);
+  if (context?.cookie) return f.fromHandler("attach-cookie", (handler) => plainBuiltin(handler, "attach-cookie"));
+  const { dispatch } = context ?? {};
+  if (dispatch === undefined) return f.build.constant(BigInt(indices[0]));
+  return f.fromHandler("probe", (handler) => {
+    const subject = fetchValue(handler, dispatch);
+    const cases = sites
+      .map((site, i) => ({ key: site.match ?? 0n, index: BigInt(indices[i]) }))
+      .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    // Sites in a row of numbers need no decisions.
+    const shift = cases[0].index - cases[0].key;
+    if (cases.every((c) => c.index - c.key === shift)) {
+      return handler.build.binary("add", subject, handler.build.constant(shift));
+    }
+    return decide(handler, subject, cases.map(({ key, index }) => ({ key, value: () => handler.build.constant(index) })));
+  });
+}
+
+export function builtinLocated(f: FunctionState, e: Builtin): Located {
+  const { name, type } = e;
+  switch (name) {
+    case "comm": return { at: "source", source: { kind: "comm" } };
+    case "kstack":
+    case "ustack":
+    case "dw_ustack": return { at: "source", source: stackSource(f, e) };
+    case "func": return functionName(f, e);
+    case "probetype": return text(f.handler.provider);
+    case "probe": return text(f.handler.sites[0]?.name ?? "");
+    case "args": return { at: "place", place: allArguments(f, e) };
+    case "retval": {
+      const { retval } = contextOf(f) ?? {};
+      if (retval === undefined) break;
+      return { at: "memory", space: "kernel", address: fetchValue(f, retval.fetch), offset: 0 };
+    }
+    default:
+  }
+  if (isRegister(type)) return { at: "source", source: { kind: "value", value: builtinValue(f, e), width: widthOf(type) } };
+  return f.refuse(e.span, `\`${name}\` cannot be compiled here`);
+}
+
+function text(characters: string): Located {
+  const bytes = textBytes(characters);
+  return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
+}
+
+function functionName(f: FunctionState, e: Builtin): Located {
+  const { type } = e;
+  if (type.kind === "string") return text(f.handler.sites[0]?.func ?? "");
+  return { at: "place", place: userSymbol(f, type, functionAddress(f)) };
+}
+
+/** A `usym`: the address and the process it means something in. */
+export function userSymbol(f: FunctionState, type: Type, address: Value): Place {
+  const place = f.slot("usym", type);
+  f.build.emit({ op: "store", to: place, value: address, size: 8 });
+  f.build.emit({ op: "store", to: at(place, 8), value: plainBuiltin(f, "pid"), size: 8 });
+  return place;
+}
+
+/** `args` as a whole: a record of every argument. */
+function allArguments(f: FunctionState, e: Builtin): Place {
+  const { type } = e;
+  if (type.kind !== "record") return f.refuse(e.span, "there are no arguments here");
+  const place = f.slot("args", type);
+  const { offsets, size } = fieldLayout(type.fields.map((field) => field.type));
+  f.build.emit({ op: "zero", at: place, size });
+  type.fields.forEach((field, i) => {
+    const argument = contextOf(f)?.args?.[i];
+    if (argument === undefined) return;
+    const to = at(place, offsets[i]);
+    if (isRegister(field.type)) {
+      f.build.emit({ op: "store", to, value: argumentValue(f, argument), size: widthOf(field.type) });
+    } else {
+      copy(f, argumentPlace(f, argument), argument.type, field.type, to);
+    }
+  });
+  return place;
+}

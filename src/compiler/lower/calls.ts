@@ -1,0 +1,345 @@
+// Functions that give a value.
+import type { Call, Expression, MapAccess } from "../../language/program.ts";
+import type { Type } from "../../language/types.ts";
+import { sizeOf } from "../../language/layout.ts";
+import type { Place, Source, Value } from "../ir.ts";
+import { parseAddress } from "../javascript/parse-address.ts";
+import { plainBuiltin, userSymbol } from "./builtins.ts";
+import { capacityOf, equalBytes, equalStrings, textBytes, textPlace } from "./equality.ts";
+import { contextOf, fetchValue } from "./fetch.ts";
+import { keyPlace, mapOf } from "./map-access.ts";
+import { addressOf, at, behind, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
+import { isRegister, widthOf } from "./registers.ts";
+import { convert } from "./scalars.ts";
+import { stackSource } from "./stacks.ts";
+import type { FunctionState, Located } from "./state.ts";
+
+// ── numbers ──
+
+export function callValue(f: FunctionState, e: Call): Value {
+  const { build } = f;
+  const { name, args } = e;
+  const zero = (): Value => build.constant(0n);
+  switch (name) {
+    // maps
+    case "delete": return mapQuestion(f, e, "map-delete");
+    case "has_key": return mapQuestion(f, e, "map-has");
+    case "find": return find(f, e);
+    case "len": return length(f, e);
+
+    // text and bytes
+    case "strlen": return textLength(f, args[0]);
+    case "strcap": return build.constant(BigInt(capacityOf(args[0].type)));
+    case "strncmp": return equalStrings(f, args[0], args[1], Number(literalNumber(f, args[2])));
+    case "memcmp": return memoryDiffers(f, e);
+    case "strcontains": return build.compare("sge", findText(f, args[0], args[1]), zero());
+    case "strstr": return findText(f, args[0], args[1]);
+    case "bswap": {
+      const width = widthOf(args[0].type);
+      const value = f.value(args[0]);
+      if (width === 1) return convert(f, value, args[0].type, e.type);
+      return build.give((result) => ({ op: "swap-bytes", result, value, bits: width === 2 ? 16 : width === 4 ? 32 : 64 }));
+    }
+
+    // addresses
+    case "kptr":
+    case "uptr": return f.value(args[0]);
+    case "kaddr": return resolved(f, e, "kernel symbol", f.module.options.addresses.kernel(literalText(args[0])));
+    case "uaddr": return resolved(f, e, "symbol", f.module.options.addresses.user?.(literalText(args[0]), f.handler));
+    case "cgroupid": return resolved(f, e, "cgroup", f.module.options.addresses.cgroup?.(literalText(args[0])));
+    case "percpu_kaddr": {
+      const symbol = literalText(args[0]);
+      const cpu = args[1] === undefined ? {} : { cpu: f.value(args[1]) };
+      return build.give((result) => ({ op: "percpu-address", result, symbol, ...cpu }));
+    }
+    case "reg": {
+      const fetch = contextOf(f)?.registers?.get(literalText(args[0]));
+      return fetch === undefined ? f.refuse(e.span, "this register is not known here") : fetchValue(f, fetch);
+    }
+    case "is_err": return build.compare("uge", f.value(args[0]), build.constant(-4095n));
+    case "socket_cookie": {
+      const socket = f.value(args[0]);
+      return build.give((result) => ({ op: "socket-cookie", result, socket }));
+    }
+
+    // clocks and ids with a choice
+    case "nsecs": return plainBuiltin(f, clock(args[0]));
+    case "pid": return plainBuiltin(f, "pid");
+    case "tid": return plainBuiltin(f, "tid");
+
+    // numbers with a name
+    case "ksym":
+    case "cgroup_path":
+    case "strerror":
+    case "signal_name":
+    case "syscall_name": return f.value(args[0]);
+    case "macaddr": {
+      const bytes = pointed(f, args[0]);
+      const low = loadBytes(f, bytes, 4, false);
+      const high = loadBytes(f, part(f, bytes, args[0].type, 4), 2, false);
+      return build.binary("or", build.binary("shl", high, build.constant(32n)), low);
+    }
+
+    // acts that tell how they went
+    case "write_user": {
+      const address = f.value(args[0]);
+      const size = Number(literalNumber(f, args[2]));
+      const from = f.slotOf("written", Math.max(1, size));
+      build.emit({ op: "zero", at: from, size: Math.max(1, size) });
+      writeBytes(f, args[1], size, from);
+      const failed = build.give((result) => ({ op: "write-user", result, address, from, size }));
+      return build.compare("eq", failed, zero());
+    }
+    default: return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+  }
+}
+
+function writeBytes(f: FunctionState, e: Expression, size: number, to: Place): void {
+  if (isRegister(e.type) && e.type.kind !== "pointer") {
+    f.build.emit({ op: "store", to, value: f.value(e), size: widthOf(e.type) <= size ? widthOf(e.type) : 1 });
+    return;
+  }
+  const located = pointed(f, e);
+  const source: Source = located.at === "memory"
+    ? { kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size }
+    : { kind: "copy", from: placeOf(f, located, e.type), size: Math.min(size, sizeOf(e.type)) };
+  f.build.emit({ op: "fill", to, source });
+}
+
+function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-sw-tai" {
+  const name = which?.kind === "identifier" || which?.kind === "builtin" ? which.name : "boot";
+  switch (name) {
+    case "monotonic": return "nsecs-monotonic";
+    case "tai": return "nsecs-tai";
+    case "sw_tai": return "nsecs-sw-tai";
+    default: return "nsecs-boot";
+  }
+}
+
+function resolved(f: FunctionState, e: Call, what: string, address: bigint | undefined): Value {
+  if (address === undefined) return f.refuse(e.span, `no ${what} \`${literalText(e.args[0])}\` found`);
+  return f.build.constant(address);
+}
+
+export function literalText(e: Expression | undefined): string {
+  if (e?.kind === "string") return e.value;
+  throw new Error("strobe: the checker let an argument pass that is not a string literal");
+}
+
+export function literalNumber(f: FunctionState, e: Expression): bigint {
+  if (e.kind === "integer") return e.value;
+  const known = f.build.constantOf(f.value(e));
+  return known ?? f.refuse(e.span, "this must be a constant");
+}
+
+function mapQuestion(f: FunctionState, e: Call, op: "map-delete" | "map-has"): Value {
+  const access = mapArgument(f, e);
+  const key = keyPlace(f, access);
+  const map = { map: mapOf(f, access).index, ...(key === undefined ? {} : { key }) };
+  return f.build.give((result) => ({ op, result, ...map }));
+}
+
+/** The map access of `delete(@m[k])`, or of the older-shaped `delete(@m, k)`. */
+export function mapArgument(f: FunctionState, e: Call): MapAccess {
+  const [access, key] = e.args;
+  if (access?.kind !== "map") return f.refuse(e.span, `\`${e.name}()\` wants a map`);
+  return key === undefined || access.keys.length > 0 || e.name === "find" ? access : { ...access, keys: [key] };
+}
+
+function find(f: FunctionState, e: Call): Value {
+  const { build } = f;
+  const access = mapArgument(f, e);
+  const variable = e.args[e.args.length - 1];
+  if (variable.kind !== "variable" || variable.slot === undefined) return f.refuse(e.span, "`find()` wants a variable");
+  const { index, map } = mapOf(f, access);
+  const key = keyPlace(f, access);
+  const entry = { map: index, ...(key === undefined ? {} : { key }) };
+  const found = build.give((result) => ({ op: "map-has", result, ...entry }));
+  const home = f.home(variable.slot);
+  const join = build.newBlock();
+  const edges = build.branch(found);
+  build.start(edges.then);
+  if (home.kind === "memory" && !isRegister(home.type)) {
+    f.markWritten(home);
+    f.into(access, home.type, home.place);
+  } else {
+    f.storeHome(home, convert(f, f.value(access), map.value, home.type));
+  }
+  build.jump(join);
+  build.start(edges.otherwise);
+  build.jump(join);
+  build.seal(join);
+  build.start(join);
+  return found;
+}
+
+function length(f: FunctionState, e: Call): Value {
+  const [subject] = e.args;
+  if (subject.kind === "map" && subject.keys.length === 0 && subject.type.kind !== "stack") {
+    const { index } = mapOf(f, subject);
+    return f.build.give((result) => ({ op: "map-length", result, map: index }));
+  }
+  const stack = placeOf(f, f.locate(subject), subject.type);
+  return f.build.give((result) => ({ op: "stack-length", result, stack }));
+}
+
+function textLength(f: FunctionState, e: Expression): Value {
+  const { build } = f;
+  if (e.kind === "string") return build.constant(BigInt(textBytes(e.value).length - 1));
+  if (e.type.kind === "string") {
+    const source = f.source(e, e.type, true);
+    if (source.kind === "string") {
+      // Reading a text tells its length.
+      const to = f.slot("text", e.type);
+      const result = build.newValue();
+      build.emit({ op: "fill", to, source, length: result });
+      return result;
+    }
+  }
+  const text = textPlace(f, e);
+  return build.give((result) => ({ op: "string-length", result, text, capacity: capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1) }));
+}
+
+function findText(f: FunctionState, haystack: Expression, needle: Expression): Value {
+  const text = textPlace(f, haystack);
+  const literal = needle.kind === "string" ? textBytes(needle.value) : undefined;
+  const wanted = literal ?? textPlace(f, needle);
+  const size = (e: Expression): number => capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1);
+  return f.build.give((result) => ({
+    op: "find-string", result, text, capacity: size(haystack), needle: wanted, needleCapacity: literal?.length ?? size(needle),
+  }));
+}
+
+function memoryDiffers(f: FunctionState, e: Call): Value {
+  const [left, right, count] = e.args;
+  const size = Number(literalNumber(f, count));
+  if (left.type.kind !== "pointer" && right.type.kind !== "pointer" && sizeOf(left.type) === size && sizeOf(right.type) === size) {
+    return equalBytes(f, left, right);
+  }
+  const place = (operand: Expression): Place => {
+    const own = f.slotOf("compared", Math.max(1, size));
+    f.build.emit({ op: "zero", at: own, size: Math.max(1, size) });
+    writeBytes(f, operand, size, own);
+    return own;
+  };
+  const first = place(left);
+  const second = place(right);
+  return f.build.give((result) => ({ op: "compare-bytes", result, left: first, right: second, length: size }));
+}
+
+// ── text, bytes and other memory ──
+
+export function callLocated(f: FunctionState, e: Call): Located {
+  const { name, args, type } = e;
+  switch (name) {
+    case "str": return { at: "source", source: textAt(f, e) };
+    case "buf": return bufferOf(f, e);
+    case "path": return { at: "source", source: { kind: "path", address: f.value(args[0]), size: sizeOf(type) } };
+    case "kstack":
+    case "ustack":
+    case "dw_ustack": return { at: "source", source: stackSource(f, e) };
+    case "comm": return { at: "source", source: { kind: "comm" } };
+    case "usym": return { at: "place", place: userSymbol(f, type, f.value(args[0])) };
+    case "ntop": return { at: "place", place: internetAddress(f, e) };
+    case "pton": {
+      const bytes = parseAddress(new TextEncoder().encode(literalText(args[0])));
+      return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
+    }
+    case "strftime": return { at: "place", place: timestamp(f, e) };
+    default:
+  }
+  if (isRegister(type)) return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
+  return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+}
+
+/** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */
+export function pointed(f: FunctionState, e: Expression): Located {
+  if (e.type.kind === "pointer") return behind(f, f.value(e), e.type);
+  if (isRegister(e.type)) {
+    return { at: "memory", space: contextOf(f)?.defaultSpace ?? "kernel", address: f.value(e), offset: 0 };
+  }
+  return f.locate(e);
+}
+
+function textAt(f: FunctionState, e: Call): Source {
+  const { build } = f;
+  const [subject, wanted] = e.args;
+  const { type } = e;
+  if (type.kind !== "string") return f.refuse(e.span, "`str()` gives a string");
+  if (!isRegister(subject.type)) {
+    if (wanted !== undefined && wanted.kind !== "integer") {
+      return f.refuse(wanted.span, "the length of text that is already here must be a literal");
+    }
+    return sourceOf(f, f.locate(subject), subject.type, type, true);
+  }
+  const memory = pointed(f, subject);
+  if (memory.at !== "memory") return f.refuse(subject.span, "`str()` wants a pointer");
+  let limit: { limit?: Value } = {};
+  if (wanted !== undefined && wanted.kind !== "integer") {
+    // The length counts the end of the text; no length reads nothing.
+    const count = f.value(wanted);
+    const some = build.compare("ne", count, build.constant(0n));
+    limit = { limit: build.binary("sub", count, some) };
+  }
+  const address = addressOf(f, memory);
+  return { kind: "string", space: probeSpace(memory.space), address, ...limit, size: type.capacity, padded: true };
+}
+
+function bufferOf(f: FunctionState, e: Call): Located {
+  const { build } = f;
+  const [data, wanted] = e.args;
+  const { type } = e;
+  if (type.kind !== "buffer") return f.refuse(e.span, "`buf()` gives a buffer");
+  const { capacity } = type;
+  const own = isRegister(data.type) ? capacity : Math.min(capacity, bytesIn(data.type));
+  const length = wanted === undefined ? build.constant(BigInt(own)) : f.value(wanted);
+  const memory = pointed(f, data);
+  if (memory.at === "memory") {
+    const address = addressOf(f, memory);
+    return { at: "source", source: { kind: "buffer", space: probeSpace(memory.space), address, length, capacity, padded: true } };
+  }
+  const place = f.slot("buffer", type);
+  build.emit({ op: "zero", at: place, size: sizeOf(type) });
+  build.emit({ op: "store", to: place, value: length, size: 4 });
+  build.emit({ op: "fill", to: at(place, 4), source: { kind: "copy", from: placeOf(f, memory, data.type), size: own } });
+  return { at: "place", place };
+}
+
+/** Bytes of an array; a `char[N]` member is a text of N + 1. */
+function bytesIn(type: Type): number {
+  return type.kind === "string" ? type.capacity - 1 : sizeOf(type);
+}
+
+const AF_INET = 2n;
+const AF_INET6 = 10n;
+
+function internetAddress(f: FunctionState, e: Call): Place {
+  const { build } = f;
+  const address = e.args[e.args.length - 1];
+  const place = f.slot("inet", e.type);
+  build.emit({ op: "zero", at: place, size: sizeOf(e.type) });
+  const number = isRegister(address.type) && address.type.kind !== "pointer";
+  const bytes = number ? 4 : address.type.kind === "pointer" ? sizeOf(address.type.target) : bytesIn(address.type);
+  const family = e.args.length > 1 ? f.value(e.args[0]) : build.constant(bytes >= 16 ? AF_INET6 : AF_INET);
+  build.emit({ op: "store", to: place, value: family, size: 4 });
+  const to = at(place, 8);
+  if (number) build.emit({ op: "store", to, value: f.value(address), size: 4 });
+  else writeBytes(f, address, bytes >= 16 ? 16 : 4, to);
+  return place;
+}
+
+function timestamp(f: FunctionState, e: Call): Place {
+  const { build } = f;
+  const [format, time] = e.args;
+  const { timeFormats } = f.module;
+  const text = literalText(format);
+  const known = timeFormats.indexOf(text);
+  const index = known >= 0 ? known : timeFormats.push(text) - 1;
+  const realTime = time.kind === "call" && time.name === "nsecs" && /tai/.test(clock(time.args[0]));
+  const place = f.slot("timestamp", e.type);
+  build.emit({ op: "store", to: place, value: f.value(time), size: 8 });
+  build.emit({ op: "store", to: at(place, 8), value: build.constant(BigInt(index)), size: 4 });
+  build.emit({ op: "store", to: at(place, 12), value: build.constant(realTime ? 1n : 0n), size: 4 });
+  return place;
+}
+

@@ -1,0 +1,98 @@
+// A provider's fetches as IR: where arguments, results and registers come from.
+import type { Argument, Context, Fetch } from "../../language/context.ts";
+import type { Type } from "../../language/types.ts";
+import type { Value } from "../ir.ts";
+import { isRegister, isSigned, widthOf } from "./registers.ts";
+import { noteTyped } from "./memory.ts";
+import type { FunctionState, Located } from "./state.ts";
+
+/** The value of a fetch. In a map callback the handler computes it, since only the handler has the context. */
+export function fetchValue(f: FunctionState, fetch: Fetch): Value {
+  if (fetch.kind === "constant") return f.build.constant(fetch.value);
+  return f.fromHandler(keyOf(fetch), (handler) => compute(handler, fetch));
+}
+
+function keyOf(fetch: Fetch): string {
+  return JSON.stringify(fetch, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+}
+
+function compute(f: FunctionState, fetch: Fetch): Value {
+  const { build } = f;
+  switch (fetch.kind) {
+    case "constant": return build.constant(fetch.value);
+    case "context": {
+      const { offset, size, signed } = fetch;
+      return build.give((result) => ({ op: "load-context", result, offset, size, signed }));
+    }
+    case "pointed": {
+      let address = compute(f, fetch.base);
+      if (fetch.index !== undefined) {
+        const index = compute(f, fetch.index);
+        address = build.binary("add", address, build.binary("mul", index, build.constant(BigInt(fetch.scale ?? 1))));
+      }
+      const { offset, size, signed } = fetch;
+      const space = fetch.space === "typed" && !f.module.options.directLoads ? "kernel" : fetch.space;
+      return build.give((result) => ({ op: "read", result, space, address, offset, size, signed }));
+    }
+    case "address": {
+      const base = fetch.base === "context" ? contextPointer(f) : compute(f, fetch.base);
+      return build.binary("add", base, build.constant(BigInt(fetch.offset)));
+    }
+    case "narrow": return build.extend(compute(f, fetch.of), bitsOf(fetch.size), fetch.signed);
+    case "data-location": {
+      const { offset } = fetch;
+      const word = build.give((result) => ({ op: "load-context", result, offset, size: 4, signed: false }));
+      const from = build.binary("and", word, build.constant(0xffffn));
+      // A relative location counts from the end of the word itself.
+      const start = fetch.relative ? build.binary("add", from, build.constant(BigInt(offset + 4))) : from;
+      return build.binary("add", contextPointer(f), start);
+    }
+  }
+}
+
+function bitsOf(size: 1 | 2 | 4): 8 | 16 | 32 {
+  return size === 1 ? 8 : size === 2 ? 16 : 32;
+}
+
+function contextPointer(f: FunctionState): Value {
+  return f.build.give((result) => ({ op: "builtin", result, name: "context" }));
+}
+
+/** The context pointer, for `ctx`. */
+export function contextValue(f: FunctionState): Value {
+  return f.fromHandler("context", contextPointer);
+}
+
+export function contextOf(f: FunctionState): Context | undefined {
+  return f.handler.context === "host" ? undefined : f.handler.context;
+}
+
+/** The value of a scalar argument, extended by its type. */
+export function argumentValue(f: FunctionState, argument: Argument | { readonly type: Type; readonly fetch: Fetch }): Value {
+  const { type, fetch } = argument;
+  let value = fetchValue(f, fetch);
+  if (isRegister(type)) {
+    const width = widthOf(type);
+    if (width < 8 && !alreadyExtends(fetch, width, isSigned(type))) value = f.build.extend(value, bitsOf(width as 1 | 2 | 4), isSigned(type));
+  }
+  if (f.outer === undefined) noteTyped(f, value, type);
+  return value;
+}
+
+/** Does the fetch already extend as the type wants it? */
+function alreadyExtends(fetch: Fetch, width: number, signed: boolean): boolean {
+  switch (fetch.kind) {
+    case "context":
+    case "pointed":
+    case "narrow": return fetch.size < width ? !fetch.signed || signed : fetch.size === width && fetch.signed === signed;
+    case "constant":
+    case "address":
+    case "data-location": return false;
+  }
+}
+
+/** Where an argument that is held in place lies. */
+export function argumentPlace(f: FunctionState, argument: Argument): Located {
+  const address = fetchValue(f, argument.fetch);
+  return { at: "memory", space: argument.place === "user" ? "user" : "kernel", address, offset: 0 };
+}

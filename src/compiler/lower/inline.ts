@@ -1,0 +1,50 @@
+// Functions of the script: their bodies are built where they are called.
+import type { Call } from "../../language/program.ts";
+import { convert } from "./scalars.ts";
+import { isRegister } from "./registers.ts";
+import { sizeOf } from "../../language/layout.ts";
+import type { Frame, FunctionState, Home } from "./state.ts";
+
+/** Deeper than any sensible script, shallower than endless. */
+const mostDepth = 32;
+
+export function isScriptFunction(f: FunctionState, e: Call): boolean {
+  return f.module.checked.functions.some((fn) => fn.name === e.name);
+}
+
+/** Builds the function's body here; gives the home of its result. */
+export function inlineCall(f: FunctionState, e: Call): Home | undefined {
+  const fn = f.module.checked.functions.find((candidate) => candidate.name === e.name);
+  if (fn === undefined) return f.refuse(e.span, `there is no function \`${e.name}\``);
+  const { build } = f;
+  let depth = 0;
+  for (let frame: Frame | undefined = f.frame; frame !== undefined; frame = frame.caller) {
+    if (++depth > mostDepth) return f.refuse(e.span, `\`${e.name}\` calls itself`, "functions are built into their callers: use a loop");
+  }
+  const result = fn.result.kind === "void" || fn.result.kind === "unknown" ? undefined : f.newHome(`${fn.name}()`, fn.result);
+  const exit = build.newBlock();
+  const frame: Frame = {
+    variables: fn.variables, homes: new Map(), caller: f.frame, inlined: { result, exit, owner: f },
+  };
+  // A body that ends without a return gives nothing; a call before this one (in a loop) may have left something here.
+  if (result?.kind === "register") f.storeHome(result, build.constant(0n));
+  else if (result?.kind === "memory") build.emit({ op: "zero", at: result.place, size: sizeOf(fn.result) });
+  // Arguments are evaluated by the caller, in its own frame.
+  e.args.slice(0, fn.parameters).forEach((argument, i) => {
+    const { name, type } = fn.variables[i];
+    const home = f.newHome(name, type);
+    frame.homes.set(i, home);
+    if (isRegister(type)) f.storeHome(home, convert(f, f.value(argument), argument.type, type));
+    else if (home.kind === "memory") f.into(argument, type, home.place);
+  });
+  const caller = f.frame;
+  f.frame = frame;
+  const loops = f.loops.splice(0);
+  f.run(fn.body);
+  f.loops.push(...loops);
+  f.frame = caller;
+  build.jump(exit);
+  build.seal(exit);
+  build.start(exit);
+  return result;
+}

@@ -1,0 +1,120 @@
+// From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
+import type { Capabilities, CheckedHandler, CheckedProgram } from "../../language/check/checked.ts";
+import type { Source, Span } from "../../language/diagnostic.ts";
+import { fieldLayout, roundUp } from "../../language/layout.ts";
+import type { IrFunction, IrModule } from "../ir.ts";
+import type { Regions } from "../maps.ts";
+import { layRegions, storeMaps } from "../maps.ts";
+import type { EventSchema } from "../plan.ts";
+import * as expressions from "./expressions.ts";
+import { statement } from "./statements.ts";
+import type { Addresses, ModuleState, SchemaDraft, Walk } from "./state.ts";
+import { FunctionState } from "./state.ts";
+
+export interface LowerSettings {
+  /** Load through pointers the verifier knows; by default yes. */
+  readonly directLoads?: boolean;
+  readonly addresses?: Addresses;
+}
+
+export interface LoweredProgram {
+  readonly module: IrModule;
+  readonly schemas: readonly EventSchema[];
+  readonly timeFormats: readonly string[];
+  readonly regions: Regions;
+  /** The function of each checked handler: index into `module.functions`. */
+  readonly handlers: readonly { readonly handler: CheckedHandler; readonly function: number }[];
+}
+
+const walk: Walk = {
+  value: expressions.value,
+  locate: expressions.locate,
+  into: expressions.into,
+  source: expressions.source,
+  condition: expressions.condition,
+  entry: expressions.entry,
+  statement,
+};
+
+/** Throws ScriptError for what cannot be compiled. */
+export function lower(checked: CheckedProgram, capabilities: Capabilities, settings: LowerSettings = {}): LoweredProgram {
+  const module: ModuleState = {
+    checked,
+    options: {
+      capabilities,
+      directLoads: settings.directLoads ?? true,
+      addresses: settings.addresses ?? { kernel: () => undefined },
+    },
+    walk,
+    maps: storeMaps(checked.maps, checked.config),
+    functions: [],
+    schemas: [],
+    timeFormats: [],
+    probeNames: [...new Set(checked.handlers.flatMap((handler) => handler.sites.map((site) => site.name)))],
+  };
+  const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
+  const regions = layRegions(module.maps, module.schemas.length);
+  return {
+    module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
+    schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
+    timeFormats: module.timeFormats,
+    regions,
+    handlers,
+  };
+}
+
+function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
+  const index = module.functions.length;
+  const { context, placement } = handler;
+  const dispatches = context !== "host" && context.dispatch !== undefined;
+  const shell: IrFunction = {
+    name: functionName(handler), kind: "handler", placement, ...(context === "host" ? {} : { context }),
+    matches: dispatches ? handler.sites.flatMap((site) => (site.match === undefined ? [] : [site.match])) : [],
+    values: [], slots: [], blocks: [],
+  };
+  module.functions.push(shell);
+  const f = new FunctionState(module, handler, { variables: handler.variables, homes: new Map() });
+  if (handler.predicate !== undefined) {
+    const [body, out] = [f.build.newBlock(), f.build.newBlock()];
+    f.condition(handler.predicate, body, out);
+    f.build.seal(out);
+    f.build.start(out);
+    f.build.return();
+    f.build.seal(body);
+    f.build.start(body);
+  }
+  f.run(handler.body);
+  f.build.return();
+  module.functions[index] = { ...shell, ...f.build.finish() };
+  return index;
+}
+
+/** A name that the kernel takes: letters, digits and `_`, at most 15. The end of a probe's name tells most. */
+function functionName(handler: CheckedHandler): string {
+  const name = handler.sites[0]?.name ?? handler.probe.specs[0]?.text ?? handler.provider;
+  const last = name.split(":").filter((part) => part !== "").pop() ?? handler.provider;
+  return last.replace(/[^A-Za-z0-9_]/g, "_").slice(0, 15) || "handler";
+}
+
+/** An event's record starts with its schema's index and a zero. */
+const headerBytes = 8;
+
+function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventSchema {
+  const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
+  return {
+    action: draft.action,
+    fields: draft.fields.map((field, i) => ({ ...field, offset: headerBytes + offsets[i] })),
+    size: headerBytes + roundUp(size, 8),
+    place: placeIn(source, draft.span),
+    probe: draft.probe,
+    lostOffset,
+  };
+}
+
+/** Lines and columns count from 1. */
+function placeIn(source: Source, span: Span): NonNullable<EventSchema["place"]> {
+  const before = source.text.slice(0, span.start);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  const column = span.start - lineStart + 1;
+  return { source: source.name, line: before.split("\n").length, column, endColumn: column + span.end - span.start };
+}

@@ -1,0 +1,65 @@
+// Reading and naming map entries: keys are built whole, padding zero, so that equal keys are equal bytes.
+import type { Expression, MapAccess } from "../../language/program.ts";
+import type { Type } from "../../language/types.ts";
+import { fieldLayout, keyLayout } from "../../language/layout.ts";
+import type { IrMap, Place, Value } from "../ir.ts";
+import { at, copy, fieldsHavePadding } from "./memory.ts";
+import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
+import { convert } from "./scalars.ts";
+import type { FunctionState } from "./state.ts";
+
+export function mapOf(f: FunctionState, access: MapAccess): { index: number; map: IrMap } {
+  const index = access.map ?? f.module.maps.findIndex((m) => m.name === access.name);
+  return { index, map: f.module.maps[index] };
+}
+
+/** The entry's key in memory; undefined for a scalar map. */
+export function keyPlace(f: FunctionState, access: MapAccess): Place | undefined {
+  const { map } = mapOf(f, access);
+  if (map.keys.length === 0 || access.keys.length === 0) return undefined;
+  return buildKey(f, access.keys, map.keys, map.name);
+}
+
+export function buildKey(f: FunctionState, keys: readonly Expression[], types: readonly Type[], name: string): Place {
+  const { offsets, size } = keyLayout(types);
+  const [only] = keys;
+  if (keys.length === 1 && types.length === 1) {
+    // A key that already lies in our memory as the map wants it is used where it is.
+    if (!isRegister(only.type) && only.kind === "variable" && sameLayout(only.type, types[0])) {
+      const located = f.locate(only);
+      if (located.at === "place") return located.place;
+    }
+    const key = f.slotOf(`key of @${name}`, size);
+    f.into(only, types[0], key);
+    return key;
+  }
+  const key = f.slotOf(`key of @${name}`, size);
+  if (keys.length === 1) {
+    // A tuple that is the whole key of several fields.
+    copy(f, f.locate(only), only.type, { kind: "tuple", elements: types }, key);
+    return key;
+  }
+  const fields = types.length === 1 && types[0].kind === "tuple" ? types[0].elements : types;
+  const places = fields === types ? offsets : fieldLayout(fields).offsets;
+  if (fieldsHavePadding(fields)) f.build.emit({ op: "zero", at: key, size });
+  keys.forEach((expression, i) => f.into(expression, fields[i], at(key, places[i])));
+  return key;
+}
+
+function keyed(key: Place | undefined): { key?: Place } {
+  return key === undefined ? {} : { key };
+}
+
+/** The value of an entry that is a number: 0 when missing. An aggregation's is gathered from all CPUs. */
+export function mapValue(f: FunctionState, access: MapAccess): Value {
+  const { index, map } = mapOf(f, access);
+  const { value } = map;
+  const key = keyPlace(f, access);
+  if (value.kind === "aggregate") {
+    return f.build.give((result) => ({ op: "aggregate-read", result, map: index, ...keyed(key), signed: value.signed }));
+  }
+  const stored = storedType(value);
+  const loaded = f.build.give((result) => (
+    { op: "map-load", result, map: index, ...keyed(key), size: widthOf(stored), signed: isSigned(stored) }));
+  return convert(f, loaded, stored, access.type);
+}

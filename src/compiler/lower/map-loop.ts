@@ -1,0 +1,45 @@
+// `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the handler's
+// variables through a slot.
+import type { Statement } from "../../language/program.ts";
+import { leave, leaveHandler } from "./leave.ts";
+import { mapOf } from "./map-access.ts";
+import type { Home } from "./state.ts";
+import { FunctionState } from "./state.ts";
+
+export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): void {
+  const { build, module } = f;
+  const { index } = mapOf(f, s.map);
+  if (s.order !== undefined || s.limit !== undefined) return f.refuse(s.span, "a loop in order, or with a limit, cannot be compiled yet");
+  const callback = module.functions.length;
+  const { placement, context } = f.handler;
+  const shell = {
+    name: `each_${callback}`, kind: "map-callback", placement, ...(context === "host" ? {} : { context }), matches: [],
+    values: [], slots: [], blocks: [],
+  } as const;
+  module.functions.push(shell);
+
+  const inner = new FunctionState(module, f.handler, f.frame, f);
+  const slot = s.variable.slot ?? f.refuse(s.variable.span, "the loop's variable has no place");
+  const type = f.frame.variables[slot].type;
+  if (type.kind !== "tuple") return f.refuse(s.variable.span, "the loop's variable is not a tuple");
+  const known = new Set(f.frame.homes.keys());
+  const home: Home = { kind: "entry", owner: inner, map: index, type };
+  f.frame.homes.set(slot, home);
+  inner.loops.push({ kind: "callback" });
+  inner.run(s.body);
+  // What the body declared is the body's own: elsewhere the names are other variables.
+  for (const declared of [...f.frame.homes.keys()]) if (!known.has(declared)) f.frame.homes.delete(declared);
+  inner.build.return(false);
+  module.functions[callback] = { ...shell, ...inner.build.finish() };
+
+  const { slot: captures, takeBack, leaves } = inner.closeCaptures();
+  build.emit({ op: "for-each", map: index, callback, ...(captures === undefined ? {} : { captures }) });
+  takeBack();
+  for (const [kind, flag] of leaves) {
+    const gone = build.branch(f.loadHome(flag));
+    build.start(gone.then);
+    if (kind === "return") leave(f);
+    else leaveHandler(f);
+    build.start(gone.otherwise);
+  }
+}

@@ -1,0 +1,65 @@
+// Conversions between scalar types, and arithmetic as the language has it.
+import type { BinaryOperator } from "../../language/program.ts";
+import type { Type } from "../../language/types.ts";
+import { comparesSigned } from "../../language/check/integers.ts";
+import { sizeOf } from "../../language/layout.ts";
+import type { BinaryOp, CompareOp, Value } from "../ir.ts";
+import { isSigned, widthOf } from "./registers.ts";
+import type { FunctionState } from "./state.ts";
+
+/** A value of one type as a value of another: extended by the source's sign, truncated to the target. */
+export function convert(f: FunctionState, value: Value, from: Type, to: Type): Value {
+  if (to.kind === "boolean") return from.kind === "boolean" ? value : f.build.compare("ne", value, f.build.constant(0n));
+  const [source, target] = [widthOf(from), widthOf(to)];
+  if (target === 8) return value;
+  const fits = source < target ? !isSigned(from) || isSigned(to) : source === target && isSigned(from) === isSigned(to);
+  return fits ? value : f.build.extend(value, target === 1 ? 8 : target === 2 ? 16 : 32, isSigned(to));
+}
+
+const comparisons = { "==": ["eq", "eq"], "!=": ["ne", "ne"], "<": ["ult", "slt"], "<=": ["ule", "sle"], ">": ["ugt", "sgt"], ">=": ["uge", "sge"] } as const;
+
+export function isComparison(operator: BinaryOperator): operator is keyof typeof comparisons {
+  return operator in comparisons;
+}
+
+export function comparison(operator: keyof typeof comparisons, left: Type, right: Type): CompareOp {
+  return comparisons[operator][comparesSigned(left, right) ? 1 : 0];
+}
+
+/** Arithmetic of two values whose result has `type`; pointers count in what they point to. */
+export function arithmetic(
+  f: FunctionState, operator: Exclude<BinaryOperator, "&&" | "||" | keyof typeof comparisons>,
+  left: { readonly value: Value; readonly type: Type }, right: { readonly value: Value; readonly type: Type }, type: Type,
+): Value {
+  const { build } = f;
+  let [l, r] = [left.value, right.value];
+  const bothPointers = left.type.kind === "pointer" && right.type.kind === "pointer";
+  if (!bothPointers && (operator === "+" || operator === "-")) {
+    if (left.type.kind === "pointer") r = scaled(f, r, left.type.target);
+    else if (right.type.kind === "pointer") l = scaled(f, l, right.type.target);
+  }
+  const result = build.binary(machineOperator(operator, type), l, r);
+  const exact: Type = { kind: "integer", bits: 64, signed: isSigned(type) };
+  return convert(f, result, exact, type);
+}
+
+/** A number of elements in bytes. */
+export function scaled(f: FunctionState, count: Value, target: Type): Value {
+  return f.build.binary("mul", count, f.build.constant(BigInt(Math.max(1, sizeOf(target)))));
+}
+
+function machineOperator(operator: Exclude<BinaryOperator, "&&" | "||" | keyof typeof comparisons>, type: Type): BinaryOp {
+  const signed = isSigned(type);
+  switch (operator) {
+    case "+": return "add";
+    case "-": return "sub";
+    case "*": return "mul";
+    case "/": return signed ? "sdiv" : "udiv";
+    case "%": return signed ? "smod" : "umod";
+    case "&": return "and";
+    case "|": return "or";
+    case "^": return "xor";
+    case "<<": return "shl";
+    case ">>": return signed ? "ashr" : "lshr";
+  }
+}

@@ -1,0 +1,289 @@
+// Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static Single
+// Assignment Form"), with block parameters in the place of phis.
+import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir.ts";
+import { foldBinary, foldCompare, foldExtend } from "../optimize/fold.ts";
+import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/operands.ts";
+
+/** A variable that lives in SSA values: whatever `newVariable` gave. */
+export type Variable = number;
+
+interface Parameter { readonly variable: Variable; readonly value: Value; args: Value[] }
+
+/** A block under construction. `args` of its parameters follow `predecessors`. */
+interface Draft {
+  parameters: Parameter[];
+  readonly instructions: Instruction[];
+  terminator: Terminator | undefined;
+  readonly predecessors: number[];
+  sealed: boolean;
+  /** The value that each variable has at the end of what is built so far. */
+  readonly definitions: Map<Variable, Value>;
+}
+
+export class FunctionBuilder {
+  readonly values: ValueInfo[] = [];
+  readonly slots: { name: string; size: number; align: number }[] = [];
+  readonly #blocks: Draft[] = [];
+  readonly #constants = new Map<Value, bigint>();
+  readonly #replaced = new Map<Value, Value>();
+  #variables = 0;
+  #current: number;
+
+  constructor() {
+    this.#current = this.newBlock();
+    this.seal(this.#current);
+  }
+
+  // ── values and memory ──
+
+  newValue(name?: string): Value {
+    return this.values.push(name === undefined ? {} : { name }) - 1;
+  }
+
+  newVariable(): Variable {
+    return this.#variables++;
+  }
+
+  newSlot(name: string, size: number, align = 8): number {
+    return this.slots.push({ name, size, align }) - 1;
+  }
+
+  emit(instruction: Instruction): void {
+    const block = this.#blocks[this.#current];
+    if (block.terminator === undefined) block.instructions.push(instruction);
+  }
+
+  /** Emits an instruction that has a result, and gives the result. */
+  give(make: (result: Value) => Instruction, name?: string): Value {
+    const result = this.newValue(name);
+    this.emit(make(result));
+    return result;
+  }
+
+  constant(value: bigint): Value {
+    const folded = BigInt.asIntN(64, value);
+    const result = this.give((r) => ({ op: "constant", result: r, value: folded }));
+    this.#constants.set(result, folded);
+    return result;
+  }
+
+  /** What is known of a value while building. */
+  constantOf(value: Value): bigint | undefined {
+    return this.#constants.get(value);
+  }
+
+  binary(kind: BinaryOp, left: Value, right: Value): Value {
+    const [l, r] = [this.constantOf(left), this.constantOf(right)];
+    if (l !== undefined && r !== undefined) return this.constant(foldBinary(kind, l, r));
+    if (r === 0n && (kind === "add" || kind === "sub" || kind === "or" || kind === "xor" || kind === "shl")) return left;
+    if (l === 0n && kind === "add") return right;
+    if (r === 1n && (kind === "mul" || kind === "udiv" || kind === "sdiv")) return left;
+    return this.give((result) => ({ op: "binary", kind, result, left, right }));
+  }
+
+  compare(kind: CompareOp, left: Value, right: Value): Value {
+    const [l, r] = [this.constantOf(left), this.constantOf(right)];
+    if (l !== undefined && r !== undefined) return this.constant(foldCompare(kind, l, r));
+    return this.give((result) => ({ op: "compare", kind, result, left, right }));
+  }
+
+  extend(value: Value, bits: 8 | 16 | 32, signed: boolean): Value {
+    const known = this.constantOf(value);
+    if (known !== undefined) return this.constant(foldExtend(known, bits, signed));
+    return this.give((result) => ({ op: "extend", result, value, bits, signed }));
+  }
+
+  // ── control flow ──
+
+  get current(): number { return this.#current; }
+
+  /** False behind a return, a break, …: what is built there is dropped. */
+  get reachable(): boolean {
+    const block = this.#blocks[this.#current];
+    return block.terminator === undefined && (this.#current === 0 || block.predecessors.length > 0 || !block.sealed);
+  }
+
+  /** A block whose predecessors are not all known yet: `seal` it when they are. */
+  newBlock(): number {
+    return this.#blocks.push({
+      parameters: [], instructions: [], terminator: undefined, predecessors: [], sealed: false, definitions: new Map(),
+    }) - 1;
+  }
+
+  start(block: number): void {
+    this.#current = block;
+  }
+
+  jump(to: number): void {
+    this.#end({ op: "jump", to, args: [] });
+  }
+
+  /** Ends the block in two new ones, each with this one predecessor. */
+  branch(condition: Value): { then: number; otherwise: number } {
+    const targets = { then: this.newBlock(), otherwise: this.newBlock() };
+    const known = this.constantOf(condition);
+    if (known === undefined) this.#end({ op: "branch", condition, ...targets });
+    else this.jump(known === 0n ? targets.otherwise : targets.then);
+    this.seal(targets.then);
+    this.seal(targets.otherwise);
+    return targets;
+  }
+
+  guard(): { body: number; exit: number } {
+    const targets = { body: this.newBlock(), exit: this.newBlock() };
+    this.#end({ op: "guard", ...targets });
+    this.seal(targets.body);
+    this.seal(targets.exit);
+    return targets;
+  }
+
+  /** Leaves the function; what follows is unreachable. */
+  return(stop?: boolean): void {
+    this.#end(stop === undefined ? { op: "return" } : { op: "return", stop });
+    this.startUnreachable();
+  }
+
+  startUnreachable(): void {
+    const block = this.newBlock();
+    this.seal(block);
+    this.start(block);
+  }
+
+  #end(terminator: Terminator): void {
+    const block = this.#blocks[this.#current];
+    if (block.terminator !== undefined) return;
+    block.terminator = terminator;
+    for (const successor of successorsOf(terminator)) {
+      const target = this.#blocks[successor];
+      if (target.sealed) throw new Error(`strobe: block ${successor} was sealed before its last predecessor`);
+      target.predecessors.push(this.#current);
+    }
+  }
+
+  seal(id: number): void {
+    const block = this.#blocks[id];
+    if (block.sealed) return;
+    block.sealed = true;
+    for (const parameter of block.parameters) this.#supply(id, parameter);
+  }
+
+  // ── variables ──
+
+  write(variable: Variable, value: Value): void {
+    this.#blocks[this.#current].definitions.set(variable, value);
+  }
+
+  /** A variable that was never written is 0. */
+  read(variable: Variable): Value {
+    return this.#resolve(this.#readIn(variable, this.#current));
+  }
+
+  #readIn(variable: Variable, id: number): Value {
+    const block = this.#blocks[id];
+    const known = block.definitions.get(variable);
+    if (known !== undefined) return known;
+    let value: Value;
+    if (!block.sealed) {
+      value = this.#addParameter(block, variable).value;
+    } else if (block.predecessors.length === 0) {
+      value = this.newValue();
+      block.instructions.unshift({ op: "constant", result: value, value: 0n });
+      this.#constants.set(value, 0n);
+    } else if (block.predecessors.length === 1) {
+      value = this.#readIn(variable, block.predecessors[0]);
+    } else {
+      // The parameter is there before its arguments are looked for: that ends the search in loops.
+      const parameter = this.#addParameter(block, variable);
+      block.definitions.set(variable, parameter.value);
+      value = this.#supply(id, parameter);
+    }
+    block.definitions.set(variable, value);
+    return value;
+  }
+
+  #addParameter(block: Draft, variable: Variable): Parameter {
+    const parameter: Parameter = { variable, value: this.newValue(), args: [] };
+    block.parameters.push(parameter);
+    return parameter;
+  }
+
+  #supply(id: number, parameter: Parameter): Value {
+    const block = this.#blocks[id];
+    parameter.args = block.predecessors.map((p) => this.#readIn(parameter.variable, p));
+    return this.#simplify(block, parameter, parameter.args);
+  }
+
+  /** A parameter whose arguments are one value (or itself) is that value. */
+  #simplify(block: Draft, parameter: Parameter, args: readonly Value[]): Value {
+    const distinct = new Set(args.map((a) => this.#resolve(a)));
+    distinct.delete(parameter.value);
+    if (distinct.size !== 1) return parameter.value;
+    const [only] = distinct;
+    this.#replaced.set(parameter.value, only);
+    block.parameters = block.parameters.filter((p) => p !== parameter);
+    return only;
+  }
+
+  #resolve(value: Value): Value {
+    let resolved = value;
+    for (let next = this.#replaced.get(resolved); next !== undefined; next = this.#replaced.get(resolved)) resolved = next;
+    return resolved;
+  }
+
+  // ── the end ──
+
+  /** The finished blocks: reachable ones only, renumbered, jumps with their arguments. Ends an open block with a return. */
+  finish(): { values: readonly ValueInfo[]; slots: readonly Slot[]; blocks: readonly IrBlock[] } {
+    for (const block of this.#blocks) block.terminator ??= { op: "return" };
+    const order = this.#reachable();
+    const number = new Map(order.map((id, index) => [id, index]));
+    const live = (block: Draft, args: readonly Value[]): Value[] => args.filter((_, i) => number.has(block.predecessors[i]));
+    for (let changed = true; changed;) {
+      changed = false;
+      for (const id of order) {
+        const block = this.#blocks[id];
+        for (const parameter of [...block.parameters]) {
+          if (this.#simplify(block, parameter, live(block, parameter.args)) !== parameter.value) changed = true;
+        }
+      }
+    }
+    const resolve = (value: Value): Value => this.#resolve(value);
+    const blocks = order.map((id): IrBlock => {
+      const draft = this.#blocks[id];
+      let terminator = draft.terminator ?? { op: "return" };
+      if (terminator.op === "jump") {
+        const target = this.#blocks[terminator.to];
+        const edge = target.predecessors.indexOf(id);
+        terminator = { ...terminator, args: target.parameters.map((p) => p.args[edge]) };
+      }
+      return {
+        parameters: draft.parameters.map((p) => p.value),
+        instructions: draft.instructions.map((i) => mapOperands(i, resolve)),
+        terminator: retarget(mapTerminator(terminator, resolve), (b) => number.get(b) ?? 0),
+      };
+    });
+    return { values: this.values, slots: this.slots, blocks };
+  }
+
+  /** Reverse postorder, so that a block comes after what leads to it (loops aside). */
+  #reachable(): number[] {
+    const seen = new Set<number>();
+    const postorder: number[] = [];
+    const visit = (root: number): void => {
+      const stack: { id: number; rest: number[] }[] = [];
+      const enter = (id: number): void => {
+        seen.add(id);
+        stack.push({ id, rest: successorsOf(this.#blocks[id].terminator ?? { op: "return" }).reverse() });
+      };
+      enter(root);
+      while (stack.length > 0) {
+        const top = stack[stack.length - 1];
+        const next = top.rest.shift();
+        if (next === undefined) { postorder.push(top.id); stack.pop(); }
+        else if (!seen.has(next)) enter(next);
+      }
+    };
+    visit(0);
+    return postorder.reverse();
+  }
+}

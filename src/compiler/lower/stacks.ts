@@ -1,0 +1,23 @@
+// Captured stacks: which stack map a capture goes to.
+import type { Expression } from "../../language/program.ts";
+import type { Source } from "../ir.ts";
+import type { FunctionState } from "./state.ts";
+
+/** The kernel's limit (kernel.perf_event_max_stack). */
+const mostFrames = 127;
+
+/** A capture as its type says: one stack map for each number of frames and each kind of frame. */
+export function stackSource(f: FunctionState, e: Expression): Source {
+  const { type } = e;
+  if (type.kind !== "stack") return f.refuse(e.span, "not a stack");
+  const buildId = type.mode === "build_id";
+  const frames = Math.max(1, Math.min(type.limit, mostFrames));
+  const { maps } = f.module;
+  let map = maps.findIndex(({ storage }) => storage.kind === "stacks" && storage.frames === frames && storage.buildId === buildId);
+  if (map < 0) {
+    map = maps.push({
+      name: `stacks_${frames}${buildId ? "_id" : ""}`, keys: [], value: type, entries: 16384, storage: { kind: "stacks", frames, buildId },
+    }) - 1;
+  }
+  return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address" };
+}

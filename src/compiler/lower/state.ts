@@ -1,0 +1,290 @@
+// What lowering knows: of the module, and of the function being built. The recursive walk over expressions and statements
+// goes through `Walk`, so that each file of this folder can call it without importing the others.
+import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
+import type { Span } from "../../language/diagnostic.ts";
+import { ScriptError } from "../../language/diagnostic.ts";
+import type { Call, Expression, Statement } from "../../language/program.ts";
+import { u64 } from "../../language/types.ts";
+import type { TupleType, Type } from "../../language/types.ts";
+import { roundUp, sizeOf } from "../../language/layout.ts";
+import type { EventAction } from "../plan.ts";
+import type { IrFunction, IrMap, Place, ReadSpace, Source, Value } from "../ir.ts";
+import { isRegister } from "./registers.ts";
+import type { Variable } from "./ssa.ts";
+import { FunctionBuilder } from "./ssa.ts";
+
+/** Facts about the machine that become constants in programs. */
+export interface Addresses {
+  /** Address of a kernel symbol (`kaddr`). */
+  kernel(symbol: string): bigint | undefined;
+  /** Address of a symbol of the traced program (`uaddr`). */
+  user?(symbol: string, handler: CheckedHandler): bigint | undefined;
+  /** Id of the cgroup at a path (`cgroupid`). */
+  cgroup?(path: string): bigint | undefined;
+}
+
+export interface LowerOptions {
+  readonly capabilities: Capabilities;
+  /** Load through pointers the verifier knows, instead of probe reads. */
+  readonly directLoads: boolean;
+  readonly addresses: Addresses;
+}
+
+/** An event's schema before sizes and counters are laid out. */
+export interface SchemaDraft {
+  readonly action: EventAction;
+  readonly fields: readonly { readonly name: string; readonly type: Type }[];
+  readonly span: Span;
+  readonly probe: string;
+}
+
+export interface ModuleState {
+  readonly checked: CheckedProgram;
+  readonly options: LowerOptions;
+  readonly walk: Walk;
+  /** The script's maps, then stack maps as they are needed. */
+  readonly maps: IrMap[];
+  readonly functions: IrFunction[];
+  readonly schemas: SchemaDraft[];
+  readonly timeFormats: string[];
+  readonly probeNames: string[];
+}
+
+/** The recursive walk. */
+export interface Walk {
+  /** A value of a register type, extended to 64 bits by its type. */
+  value(f: FunctionState, expression: Expression): Value;
+  /** Where a value that is not in a register lies. */
+  locate(f: FunctionState, expression: Expression): Located;
+  /** Writes an expression, converted to `type`, into memory. Every byte is written, padding included. */
+  into(f: FunctionState, expression: Expression, type: Type, place: Place): void;
+  /** The same, ready to be consumed once: in an event, or as a map's value. */
+  source(f: FunctionState, expression: Expression, type: Type, padded: boolean): Source;
+  /** Branches on an expression to two blocks that the caller seals. */
+  condition(f: FunctionState, expression: Expression, then: number, otherwise: number): void;
+  statement(f: FunctionState, statement: Statement): void;
+  /** Writes the (key, value) tuple of a loop over a map. */
+  entry(f: FunctionState, home: Home & { kind: "entry" }, to: Place): void;
+}
+
+/** Where bytes are. */
+export type Located =
+  /** In memory that must be read. */
+  | { readonly at: "memory"; readonly space: ReadSpace; readonly address: Value; readonly offset: number }
+  /** In this handler's own memory. */
+  | { readonly at: "place"; readonly place: Place }
+  /** Nowhere yet: made where they are wanted. */
+  | { readonly at: "source"; readonly source: Source };
+
+/** Where a variable lives. */
+export type Home =
+  | { readonly kind: "register"; readonly owner: FunctionState; readonly variable: Variable; readonly type: Type }
+  /** Registers take 8 bytes here. */
+  | { readonly kind: "memory"; readonly owner: FunctionState; readonly place: Place; readonly type: Type; readonly captured?: Capture }
+  /** A loop's variable over a map: key and value in place. */
+  | { readonly kind: "entry"; readonly owner: FunctionState; readonly map: number; readonly type: TupleType };
+
+/** A variable of the enclosing function, shared with a map callback through the captures slot. */
+interface Capture { readonly outer: Home; readonly offset: number; written: boolean }
+
+/** The variables of a handler, or of a function while it is inlined. */
+export interface Frame {
+  readonly variables: readonly CheckedVariable[];
+  readonly homes: Map<number, Home>;
+  /** The frame that an inlined function was called from. */
+  readonly caller?: Frame;
+  /** While a function is inlined: where `return` goes. Otherwise it leaves the handler. */
+  readonly inlined?: { readonly result: Home | undefined; readonly exit: number; readonly owner: FunctionState };
+}
+
+/** Out of the script's function (or the handler), or out of the handler at once. */
+export type Way = "return" | "handler";
+
+/** What `break` and `continue` mean here. */
+export type Loop =
+  | { readonly kind: "blocks"; readonly next: number; readonly exit: number }
+  | { readonly kind: "callback" };
+
+export class FunctionState {
+  readonly module: ModuleState;
+  readonly handler: CheckedHandler;
+  readonly build = new FunctionBuilder();
+  /** The function that runs this one for each entry of a map. */
+  readonly outer: FunctionState | undefined;
+  /** A call that is lowered twice (unrolled) sends events of one schema. Shared with callbacks. */
+  readonly schemas: Map<Call, number>;
+  /** Pointers that the verifier knows, and the struct it takes them for. */
+  readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
+  readonly loops: Loop[] = [];
+  frame: Frame;
+  /** Slot of the outer function that this callback shares. */
+  readonly #captureSlot: number;
+  #captureSize = 0;
+  readonly #captures = new Map<Home, Home & { kind: "memory" }>();
+  readonly #capturedValues = new Map<string, Place>();
+  readonly #leaves = new Map<Way, Home>();
+
+  constructor(module: ModuleState, handler: CheckedHandler, frame: Frame, outer?: FunctionState) {
+    this.module = module;
+    this.handler = handler;
+    this.frame = frame;
+    this.outer = outer;
+    this.schemas = outer?.schemas ?? new Map();
+    this.#captureSlot = outer === undefined ? -1 : outer.build.newSlot("captures", 0);
+  }
+
+  // ── the walk, bound to this function ──
+
+  value(expression: Expression): Value { return this.module.walk.value(this, expression); }
+  locate(expression: Expression): Located { return this.module.walk.locate(this, expression); }
+  into(expression: Expression, type: Type, place: Place): void { this.module.walk.into(this, expression, type, place); }
+  source(expression: Expression, type: Type, padded: boolean): Source { return this.module.walk.source(this, expression, type, padded); }
+  condition(expression: Expression, then: number, otherwise: number): void {
+    this.module.walk.condition(this, expression, then, otherwise);
+  }
+  run(statement: Statement): void { this.module.walk.statement(this, statement); }
+
+  /** Stops compiling: something the checker let pass that cannot be compiled. */
+  refuse(span: Span, message: string, help?: string): never {
+    const { source } = this.module.checked.program;
+    throw new ScriptError(source, [{ severity: "error", code: "feature", span, message, ...(help === undefined ? {} : { help }) }]);
+  }
+
+  slot(name: string, type: Type): Place {
+    return this.slotOf(name, Math.max(1, sizeOf(type)));
+  }
+
+  slotOf(name: string, size: number): Place {
+    return { kind: "slot", slot: this.build.newSlot(name, size), offset: 0 };
+  }
+
+  // ── variables ──
+
+  /** The home of a variable of the current frame, made when it is first met. */
+  home(slot: number): Home {
+    let home = this.frame.homes.get(slot);
+    if (home === undefined) {
+      const { name, type } = this.frame.variables[slot];
+      home = this.newHome(name, type);
+      this.frame.homes.set(slot, home);
+    }
+    return this.reach(home);
+  }
+
+  newHome(name: string, type: Type): Home {
+    return isRegister(type)
+      ? { kind: "register", owner: this, variable: this.build.newVariable(), type }
+      : { kind: "memory", owner: this, place: this.slot(name, type), type };
+  }
+
+  /** The home as this function can get at it: an outer function's variable is captured. */
+  reach(home: Home): Home {
+    if (home.owner === this) return home;
+    const known = this.#captures.get(home);
+    if (known !== undefined) return known;
+    const outer = this.outer;
+    if (outer === undefined) throw new Error("strobe: a variable of a function that does not enclose this one");
+    const size = isRegister(home.type) ? 8 : sizeOf(home.type);
+    const offset = this.#allocate(size);
+    const capture: Capture = { outer: outer.reach(home), offset, written: false };
+    const own = { kind: "memory", owner: this, place: { kind: "callback", of: "captures", offset }, type: home.type, captured: capture } as const;
+    this.#captures.set(home, own);
+    outer.#share(capture.outer, { kind: "slot", slot: this.#captureSlot, offset });
+    return own;
+  }
+
+  /** Copies a variable into the slot that a callback will see. */
+  #share(home: Home, to: Place): void {
+    switch (home.kind) {
+      case "register": this.build.emit({ op: "store", to, value: this.build.read(home.variable), size: 8 }); return;
+      case "memory":
+        if (isRegister(home.type)) this.build.emit({ op: "store", to, value: this.loadHome(home), size: 8 });
+        else this.build.emit({ op: "fill", to, source: { kind: "copy", from: home.place, size: sizeOf(home.type) } });
+        return;
+      case "entry": this.module.walk.entry(this, home, to); return;
+    }
+  }
+
+  #allocate(size: number): number {
+    const offset = this.#captureSize;
+    this.#captureSize = offset + roundUp(Math.max(size, 1), 8);
+    return offset;
+  }
+
+  /** The value of a register variable. */
+  loadHome(home: Home): Value {
+    if (home.kind === "register") return this.build.read(home.variable);
+    if (home.kind === "entry") throw new Error("strobe: a loop's entry is not a register");
+    return this.build.give((result) => ({ op: "load", result, from: home.place, size: 8, signed: false }));
+  }
+
+  storeHome(home: Home, value: Value): void {
+    if (home.kind === "register") this.build.write(home.variable, value);
+    else if (home.kind === "memory") {
+      this.markWritten(home);
+      this.build.emit({ op: "store", to: home.place, value, size: 8 });
+    }
+  }
+
+  markWritten(home: Home): void {
+    if (home.kind === "memory" && home.captured) home.captured.written = true;
+  }
+
+  /**
+   * A value that only the handler's own function can compute (it needs the context), for use here: computed there before the
+   * loop and passed along.
+   */
+  fromHandler(key: string, compute: (handler: FunctionState) => Value): Value {
+    const outer = this.outer;
+    if (outer === undefined) return compute(this);
+    let place = this.#capturedValues.get(key);
+    if (place === undefined) {
+      const offset = this.#allocate(8);
+      place = { kind: "callback", of: "captures", offset };
+      this.#capturedValues.set(key, place);
+      const value = outer.fromHandler(key, compute);
+      outer.build.emit({ op: "store", to: { kind: "slot", slot: this.#captureSlot, offset }, value, size: 8 });
+    }
+    const from = place;
+    return this.build.give((result) => ({ op: "load", result, from, size: 8, signed: false }));
+  }
+
+  /** In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable. */
+  leaveLoop(way: Way): void {
+    const outer = this.outer;
+    if (outer === undefined) throw new Error("strobe: not in a loop over a map");
+    let flag = this.#leaves.get(way);
+    if (flag === undefined) {
+      flag = outer.newHome(way, u64);
+      this.#leaves.set(way, flag);
+      // Cleared on the way in: the loop may itself be in a loop.
+      outer.storeHome(flag, outer.build.constant(0n));
+    }
+    this.storeHome(this.reach(flag), this.build.constant(1n));
+    this.build.return(true);
+  }
+
+  /**
+   * After the callback is built: fixes the size of what is shared. Gives the slot (when anything is), and what the outer
+   * function does once the loop is over: take back what the callback wrote.
+   */
+  closeCaptures(): { slot: number | undefined; takeBack: () => void; leaves: ReadonlyMap<Way, Home> } {
+    const outer = this.outer;
+    if (outer === undefined) throw new Error("strobe: only callbacks capture");
+    outer.build.slots[this.#captureSlot].size = Math.max(8, this.#captureSize);
+    const takeBack = (): void => {
+      for (const { captured, type } of this.#captures.values()) {
+        if (captured === undefined || !captured.written) continue;
+        const from: Place = { kind: "slot", slot: this.#captureSlot, offset: captured.offset };
+        const { outer: home } = captured;
+        if (isRegister(type)) {
+          outer.storeHome(home, outer.build.give((result) => ({ op: "load", result, from, size: 8, signed: false })));
+        } else if (home.kind === "memory") {
+          outer.markWritten(home);
+          outer.build.emit({ op: "fill", to: home.place, source: { kind: "copy", from, size: sizeOf(type) } });
+        }
+      }
+    };
+    return { slot: this.#captureSize > 0 ? this.#captureSlot : undefined, takeBack, leaves: this.#leaves };
+  }
+}

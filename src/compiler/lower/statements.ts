@@ -1,0 +1,263 @@
+// Statements: assignments, branches, loops over numbers, and ways out.
+import type { Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
+import type { Type } from "../../language/types.ts";
+import { sizeOf } from "../../language/layout.ts";
+import type { Source, Value } from "../ir.ts";
+import { action } from "./actions.ts";
+import { incrementValue } from "./expressions.ts";
+import { inlineCall, isScriptFunction } from "./inline.ts";
+import { leave, leaveHandler } from "./leave.ts";
+import { forMap } from "./map-loop.ts";
+import { keyPlace, mapOf, mapValue } from "./map-access.ts";
+import { isRegister, isSigned, storedType, widthOf } from "./registers.ts";
+import { arithmetic, convert, isComparison } from "./scalars.ts";
+import type { FunctionState } from "./state.ts";
+
+export function statement(f: FunctionState, s: Statement): void {
+  const { build } = f;
+  switch (s.kind) {
+    case "block": for (const inner of s.statements) f.run(inner); return;
+    case "expression": effect(f, s.expression); return;
+    case "assign": assign(f, s); return;
+    case "declare": declare(f, s.variable, s.value); return;
+    case "aggregate": {
+      const value = s.value === undefined ? undefined : f.value(s.value);
+      const key = keyPlace(f, s.target);
+      const { index } = mapOf(f, s.target);
+      build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }) });
+      return;
+    }
+    case "if": {
+      const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
+      f.condition(s.condition, then, otherwise);
+      for (const [block, body] of [[then, s.then], [otherwise, s.otherwise]] as const) {
+        build.seal(block);
+        build.start(block);
+        if (body !== undefined) f.run(body);
+        build.jump(join);
+      }
+      build.seal(join);
+      build.start(join);
+      return;
+    }
+    case "while": return whileLoop(f, s);
+    case "unroll": return unroll(f, s);
+    case "for-range": return forRange(f, s);
+    case "for-map": return forMap(f, s);
+    case "break": {
+      const loop = f.loops[f.loops.length - 1];
+      if (loop === undefined) return f.refuse(s.span, "`break` outside a loop");
+      if (loop.kind === "callback") build.return(true);
+      else { build.jump(loop.exit); build.startUnreachable(); }
+      return;
+    }
+    case "continue": {
+      const loop = f.loops[f.loops.length - 1];
+      if (loop === undefined) return f.refuse(s.span, "`continue` outside a loop");
+      if (loop.kind === "callback") build.return(false);
+      else { build.jump(loop.next); build.startUnreachable(); }
+      return;
+    }
+    case "return": {
+      const result = f.frame.inlined?.result;
+      if (s.value !== undefined) {
+        if (result !== undefined) store(f, f.reach(result), s.value);
+        else effect(f, s.value);
+      }
+      leave(f);
+      return;
+    }
+  }
+}
+
+/** An expression for what it does. */
+function effect(f: FunctionState, e: Expression): void {
+  const { build } = f;
+  switch (e.kind) {
+    case "call":
+      if (isScriptFunction(f, e)) { inlineCall(f, e); return; }
+      if (action(f, e)) {
+        if (e.name === "exit") leaveHandler(f);
+        return;
+      }
+      break;
+    case "increment": incrementValue(f, e, false); return;
+    case "conditional": {
+      const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
+      f.condition(e.condition, then, otherwise);
+      for (const [block, branch] of [[then, e.then], [otherwise, e.otherwise]] as const) {
+        build.seal(block);
+        build.start(block);
+        effect(f, branch);
+        build.jump(join);
+      }
+      build.seal(join);
+      build.start(join);
+      return;
+    }
+    case "block-expression":
+      for (const inner of e.statements) f.run(inner);
+      effect(f, e.value);
+      return;
+    default:
+  }
+  if (isRegister(e.type)) f.value(e);
+  else if (e.type.kind !== "void") f.locate(e);
+  else if (e.kind === "call") f.refuse(e.span, `\`${e.name}()\` cannot be compiled yet`);
+}
+
+function declare(f: FunctionState, variable: Variable, value: Expression | undefined): void {
+  const home = f.home(slotOf(f, variable));
+  if (value !== undefined) {
+    store(f, home, value);
+  } else if (isRegister(home.type)) {
+    f.storeHome(home, f.build.constant(0n));
+  } else if (home.kind === "memory") {
+    f.markWritten(home);
+    f.build.emit({ op: "zero", at: home.place, size: Math.max(1, sizeOf(home.type)) });
+  }
+}
+
+function slotOf(f: FunctionState, variable: Variable): number {
+  return variable.slot ?? f.refuse(variable.span, `\`$${variable.name}\` has no place`);
+}
+
+function store(f: FunctionState, home: ReturnType<FunctionState["home"]>, e: Expression): void {
+  if (isRegister(home.type)) {
+    f.storeHome(home, convert(f, f.value(e), e.type, home.type));
+  } else if (home.kind === "memory") {
+    f.markWritten(home);
+    f.into(e, home.type, home.place);
+  } else {
+    f.refuse(e.span, "a loop's variable cannot be assigned");
+  }
+}
+
+function assign(f: FunctionState, s: Statement & { kind: "assign" }): void {
+  const { target, operator, value } = s;
+  if (target.kind === "variable") {
+    const home = f.home(slotOf(f, target));
+    if (operator === null) { store(f, home, value); return; }
+    f.storeHome(home, combined(f, s, f.loadHome(home), home.type));
+    return;
+  }
+  const { index, map } = mapOf(f, target);
+  if (map.value.kind === "aggregate") return f.refuse(s.span, `\`@${map.name}\` holds an aggregation`);
+  if (operator === "+" || operator === "-") {
+    const added = mapAddend(f, value, target, operator);
+    if (added !== undefined) {
+      const key = keyPlace(f, target);
+      f.build.emit({ op: "map-add", map: index, ...(key === undefined ? {} : { key }), value: added });
+      return;
+    }
+  }
+  const stored = storedType(map.value);
+  let source: Source;
+  if (operator === null) source = f.source(value, stored, true);
+  else source = { kind: "value", value: combined(f, s, mapValue(f, target), stored), width: widthOf(stored) };
+  const key = keyPlace(f, target);
+  f.build.emit({ op: "map-store", map: index, ...(key === undefined ? {} : { key }), source });
+}
+
+/** What `@m += v` adds to the 64 bits of an entry; undefined where adding is more than that. */
+function mapAddend(f: FunctionState, value: Expression, target: MapAccess, operator: "+" | "-"): Value | undefined {
+  const { map } = mapOf(f, target);
+  if (map.value.kind !== "integer" && map.value.kind !== "enum") return undefined;
+  const added = f.value(value);
+  return operator === "+" ? added : f.build.binary("sub", f.build.constant(0n), added);
+}
+
+/** `old OPERATOR value`, as a value of the target's type. */
+function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Value, type: Type): Value {
+  const { operator, value } = s;
+  if (operator === null || operator === "&&" || operator === "||" || isComparison(operator)) {
+    return f.refuse(s.span, "this operator does not assign");
+  }
+  const operand = { value: f.value(value), type: value.type };
+  const wide: Type = type.kind === "pointer" ? type : { kind: "integer", bits: 64, signed: isSigned(type) };
+  return convert(f, arithmetic(f, operator, { value: old, type }, operand, wide), wide, type);
+}
+
+// ── loops over numbers ──
+
+function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
+  const { build } = f;
+  const [head, body, exit] = [build.newBlock(), build.newBlock(), build.newBlock()];
+  build.jump(head);
+  build.start(head);
+  const edges = build.guard();
+  build.start(edges.exit);
+  build.jump(exit);
+  build.start(edges.body);
+  f.condition(s.condition, body, exit);
+  build.seal(body);
+  build.start(body);
+  f.loops.push({ kind: "blocks", next: head, exit });
+  f.run(s.body);
+  f.loops.pop();
+  build.jump(head);
+  build.seal(head);
+  build.seal(exit);
+  build.start(exit);
+}
+
+/** More than the verifier should walk through one by one. */
+const mostPlainRounds = 64n;
+
+function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void {
+  const { build } = f;
+  const [from, to] = [f.value(s.from), f.value(s.to)];
+  const [first, end] = [build.constantOf(from), build.constantOf(to)];
+  const bounded = first !== undefined && end !== undefined && end - first <= mostPlainRounds;
+  const home = f.home(slotOf(f, s.variable));
+  const counter = build.newVariable();
+  const [head, body, next, exit] = [build.newBlock(), build.newBlock(), build.newBlock(), build.newBlock()];
+  build.write(counter, from);
+  build.jump(head);
+  build.start(head);
+  if (!bounded) {
+    const edges = build.guard();
+    build.start(edges.exit);
+    build.jump(exit);
+    build.start(edges.body);
+  }
+  const more = build.branch(build.compare("slt", build.read(counter), to));
+  build.start(more.otherwise);
+  build.jump(exit);
+  build.start(more.then);
+  build.jump(body);
+  build.seal(body);
+  build.start(body);
+  f.storeHome(home, convert(f, build.read(counter), { kind: "integer", bits: 64, signed: true }, home.type));
+  f.loops.push({ kind: "blocks", next, exit });
+  f.run(s.body);
+  f.loops.pop();
+  build.jump(next);
+  build.seal(next);
+  build.start(next);
+  build.write(counter, build.binary("add", build.read(counter), build.constant(1n)));
+  build.jump(head);
+  build.seal(head);
+  build.seal(exit);
+  build.start(exit);
+}
+
+function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
+  const { build } = f;
+  const rounds = build.constantOf(f.value(s.count));
+  if (rounds === undefined) return f.refuse(s.count.span, "`unroll` wants a constant");
+  const exit = build.newBlock();
+  for (let i = 0n; i < rounds; i++) {
+    const next = build.newBlock();
+    f.loops.push({ kind: "blocks", next, exit });
+    f.run(s.body);
+    f.loops.pop();
+    build.jump(next);
+    build.seal(next);
+    build.start(next);
+  }
+  build.jump(exit);
+  build.seal(exit);
+  build.start(exit);
+}
+

@@ -1,0 +1,141 @@
+// Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the kernel
+// maps to create.
+import type { CheckedMap, Config } from "../language/check/checked.ts";
+import type { Capabilities } from "../language/check/checked.ts";
+import type { Type } from "../language/types.ts";
+import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
+import type { IrMap, MapStorage } from "./ir.ts";
+import type { KernelMap } from "./plan.ts";
+
+/** bpf_map_type numbers of include/uapi/linux/bpf.h. */
+const mapTypes = { hash: 1, array: 2, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
+const BPF_F_NO_PREALLOC = 1;
+const BPF_F_STACK_BUILD_ID = 0x20;
+const BPF_F_MMAPABLE = 0x400;
+/** sizeof(struct bpf_stack_build_id) */
+const buildIdFrameBytes = 32;
+/** Maps of more bytes than this are not filled with entries before they are needed. */
+const mostPreallocated = 1 << 20;
+/** A CPU's counters share no cache line with another's. */
+const cacheLine = 64;
+
+/** The script's maps with the storage each gets. */
+export function storeMaps(maps: readonly CheckedMap[], config: Config): IrMap[] {
+  let globals = 0;
+  let stripe = 0;
+  return maps.map((map) => {
+    const value = widened(map.value);
+    const bytes = 8 + roundUp(sizeOf(value), 8);
+    let storage: MapStorage;
+    if (map.keys.length > 0) {
+      storage = { kind: hashKind(map) };
+    } else if (value.kind === "aggregate") {
+      storage = { kind: "percpu-slot", offset: stripe };
+      stripe += bytes;
+    } else {
+      storage = { kind: "slot", offset: globals };
+      globals += bytes;
+    }
+    return { name: map.name, keys: map.keys, value, storage, entries: map.keys.length === 0 ? 1 : map.entries ?? config.maxMapKeys };
+  });
+}
+
+/** Integers in maps are 64 bits wide. */
+function widened(type: Type): Type {
+  return type.kind === "integer" || type.kind === "enum" ? { ...type, bits: 64 } : type;
+}
+
+function hashKind(map: CheckedMap): "hash" | "lru-hash" | "percpu-hash" | "percpu-lru-hash" {
+  const aggregate = map.value.kind === "aggregate";
+  switch (map.storage) {
+    case "lruhash":
+    case "percpulruhash": return aggregate ? "percpu-lru-hash" : "lru-hash";
+    // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
+    default: return aggregate ? "percpu-hash" : "hash";
+  }
+}
+
+/** The shared regions, once it is known how many kinds of events there are. */
+export interface Regions {
+  /** Bytes of the scalar maps' region. */
+  readonly globals: number;
+  /** Bytes of one CPU's stripe of the per-CPU region. */
+  readonly stripe: number;
+  /** In the stripe: each schema's count of lost events. */
+  readonly lostOffsets: readonly number[];
+  /** In the stripe: each map's count of refused updates. */
+  readonly failureOffsets: readonly number[];
+}
+
+export function layRegions(maps: readonly IrMap[], schemas: number): Regions {
+  let globals = 0;
+  let stripe = 0;
+  for (const { storage, value } of maps) {
+    const end = 8 + roundUp(sizeOf(value), 8);
+    if (storage.kind === "slot") globals = Math.max(globals, storage.offset + end);
+    if (storage.kind === "percpu-slot") stripe = Math.max(stripe, storage.offset + end);
+  }
+  const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
+  const lostOffsets = words(schemas);
+  const failureOffsets = words(maps.length);
+  return { globals: Math.max(8, globals), stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets };
+}
+
+/** The kernel maps to create. */
+export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Config, capabilities: Capabilities): KernelMap[] {
+  const created: KernelMap[] = [];
+  maps.forEach((map, index) => {
+    const own = ownMap(map, capabilities);
+    if (own === undefined) return;
+    created.push({
+      role: { kind: "map", map: index }, name: objectName(map.name), ...own,
+      ...(map.storage.kind === "stacks" ? {} : { failureOffset: regions.failureOffsets[index] }),
+    });
+  });
+  const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => (
+    { role, name, type: mapTypes.array, keySize: 4, valueSize, entries: 1, flags: BPF_F_MMAPABLE });
+  created.push(region("globals", { kind: "globals", size: regions.globals }, regions.globals));
+  created.push(region("percpu", { kind: "percpu", stripe: regions.stripe }, regions.stripe * capabilities.cpus));
+  created.push({ role: { kind: "events" }, name: "events", type: mapTypes.ring, keySize: 0, valueSize: 0, entries: config.ringBytes, flags: 0 });
+  return created;
+}
+
+/** Scratch memory of `bytes` for each CPU. */
+export function scratchMap(bytes: number): KernelMap {
+  return {
+    role: { kind: "scratch" }, name: "scratch", type: mapTypes.percpuArray, keySize: 4, valueSize: roundUp(bytes, 8), entries: 1, flags: 0,
+  };
+}
+
+function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" | "name"> | undefined {
+  const { storage, entries } = map;
+  const sizes = { keySize: keyLayout(map.keys).size, valueSize: roundUp(sizeOf(map.value), 8), entries };
+  const whole = (sizes.valueSize + sizes.keySize) * entries;
+  switch (storage.kind) {
+    case "slot":
+    case "percpu-slot": return undefined;
+    case "hash": return { type: mapTypes.hash, ...sizes, flags: preallocation(whole, capabilities) };
+    case "percpu-hash": return { type: mapTypes.percpuHash, ...sizes, flags: preallocation(whole * capabilities.cpus, capabilities) };
+    // The kernel's least-recently-used maps are always preallocated.
+    case "lru-hash": return { type: mapTypes.lruHash, ...sizes, flags: 0 };
+    case "percpu-lru-hash": return { type: mapTypes.percpuLruHash, ...sizes, flags: 0 };
+    case "stacks": {
+      const { frames, buildId } = storage;
+      return {
+        type: mapTypes.stackTrace, keySize: 4, valueSize: frames * (buildId ? buildIdFrameBytes : 8), entries,
+        flags: buildId ? BPF_F_STACK_BUILD_ID : 0,
+      };
+    }
+  }
+}
+
+/** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */
+function preallocation(bytes: number, { kernel: [major, minor] }: Capabilities): number {
+  const allocatesAnywhere = major > 6 || (major === 6 && minor >= 1);
+  return bytes > mostPreallocated && allocatesAnywhere ? BPF_F_NO_PREALLOC : 0;
+}
+
+/** The kernel takes letters, digits, `_` and `.`, at most 15. */
+function objectName(name: string): string {
+  return `m_${name.replace(/[^A-Za-z0-9_]/g, "_")}`.slice(0, 15);
+}

@@ -1,0 +1,51 @@
+// Arithmetic on constants, exactly as both executors do it. Values are kept as signed 64-bit integers.
+import type { BinaryOp, CompareOp } from "../ir.ts";
+
+const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
+const unsigned = (value: bigint): bigint => BigInt.asUintN(64, value);
+
+export function foldBinary(kind: BinaryOp, left: bigint, right: bigint): bigint {
+  const [l, r, ul, ur] = [signed(left), signed(right), unsigned(left), unsigned(right)];
+  switch (kind) {
+    case "add": return signed(l + r);
+    case "sub": return signed(l - r);
+    case "mul": return signed(l * r);
+    case "udiv": return ur === 0n ? 0n : signed(ul / ur);
+    case "sdiv": return r === 0n ? 0n : signed(l / r);
+    case "umod": return ur === 0n ? l : signed(ul % ur);
+    case "smod": return r === 0n ? l : signed(l % r);
+    case "and": return l & r;
+    case "or": return l | r;
+    case "xor": return l ^ r;
+    case "shl": return signed(l << (ur & 63n));
+    case "lshr": return signed(ul >> (ur & 63n));
+    case "ashr": return l >> (ur & 63n);
+  }
+}
+
+export function foldCompare(kind: CompareOp, left: bigint, right: bigint): bigint {
+  const [l, r, ul, ur] = [signed(left), signed(right), unsigned(left), unsigned(right)];
+  const truth = (value: boolean): bigint => value ? 1n : 0n;
+  switch (kind) {
+    case "eq": return truth(l === r);
+    case "ne": return truth(l !== r);
+    case "ult": return truth(ul < ur);
+    case "ule": return truth(ul <= ur);
+    case "ugt": return truth(ul > ur);
+    case "uge": return truth(ul >= ur);
+    case "slt": return truth(l < r);
+    case "sle": return truth(l <= r);
+    case "sgt": return truth(l > r);
+    case "sge": return truth(l >= r);
+  }
+}
+
+export function foldExtend(value: bigint, bits: 8 | 16 | 32, isSigned: boolean): bigint {
+  return isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+}
+
+export function foldSwapBytes(value: bigint, bits: 16 | 32 | 64): bigint {
+  let swapped = 0n;
+  for (let byte = 0n; byte < BigInt(bits); byte += 8n) swapped = (swapped << 8n) | ((value >> byte) & 0xffn);
+  return signed(swapped);
+}

@@ -1,0 +1,148 @@
+// What an instruction reads and writes: the one place that walks every operation's operands.
+import type { Instruction, Source, Terminator, Value } from "../ir.ts";
+
+/** The value an instruction defines. A fill's `length` is one too. */
+export function resultOf(instruction: Instruction): Value | undefined {
+  if (instruction.op === "fill") return instruction.length;
+  return "result" in instruction ? instruction.result : undefined;
+}
+
+/** Every value an instruction uses, in order. */
+export function operandsOf(instruction: Instruction): Value[] {
+  const used: Value[] = [];
+  mapOperands(instruction, (value) => (used.push(value), value));
+  return used;
+}
+
+/** The same instruction over other values. */
+export function mapOperands(instruction: Instruction, to: (value: Value) => Value): Instruction {
+  const i = instruction;
+  switch (i.op) {
+    case "binary":
+    case "compare": return { ...i, left: to(i.left), right: to(i.right) };
+    case "extend":
+    case "swap-bytes":
+    case "store":
+    case "map-add":
+    case "override": return { ...i, value: to(i.value) };
+    case "read":
+    case "write-user": return { ...i, address: to(i.address) };
+    case "fill":
+    case "map-store": return { ...i, source: mapSource(i.source, to) };
+    case "aggregate": return i.value === undefined ? i : { ...i, value: to(i.value) };
+    case "emit": return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
+    case "signal": return { ...i, signal: to(i.signal) };
+    case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
+    case "socket-cookie": return { ...i, socket: to(i.socket) };
+    case "constant":
+    case "builtin":
+    case "load-context":
+    case "load":
+    case "zero":
+    case "compare-strings":
+    case "compare-bytes":
+    case "find-string":
+    case "string-length":
+    case "map-load":
+    case "map-copy":
+    case "map-has":
+    case "map-delete":
+    case "map-length":
+    case "aggregate-read":
+    case "for-each":
+    case "stack-length":
+    case "parse-address": return i;
+  }
+}
+
+function mapSource(source: Source, to: (value: Value) => Value): Source {
+  switch (source.kind) {
+    case "value": return { ...source, value: to(source.value) };
+    case "string": return { ...source, address: to(source.address), ...(source.limit === undefined ? {} : { limit: to(source.limit) }) };
+    case "memory":
+    case "path": return { ...source, address: to(source.address) };
+    case "buffer": return { ...source, address: to(source.address), length: to(source.length) };
+    case "copy":
+    case "constant":
+    case "comm":
+    case "stack": return source;
+  }
+}
+
+export function mapTerminator(terminator: Terminator, to: (value: Value) => Value): Terminator {
+  switch (terminator.op) {
+    case "jump": return { ...terminator, args: terminator.args.map(to) };
+    case "branch": return { ...terminator, condition: to(terminator.condition) };
+    case "guard":
+    case "return": return terminator;
+  }
+}
+
+export function terminatorOperands(terminator: Terminator): readonly Value[] {
+  switch (terminator.op) {
+    case "jump": return terminator.args;
+    case "branch": return [terminator.condition];
+    case "guard":
+    case "return": return [];
+  }
+}
+
+/** The blocks a terminator leads to, each edge once. */
+export function successorsOf(terminator: Terminator): number[] {
+  switch (terminator.op) {
+    case "jump": return [terminator.to];
+    case "branch": return [terminator.then, terminator.otherwise];
+    case "guard": return [terminator.body, terminator.exit];
+    case "return": return [];
+  }
+}
+
+/** The same terminator towards other blocks. */
+export function retarget(terminator: Terminator, to: (block: number) => number): Terminator {
+  switch (terminator.op) {
+    case "jump": return { ...terminator, to: to(terminator.to) };
+    case "branch": return { ...terminator, then: to(terminator.then), otherwise: to(terminator.otherwise) };
+    case "guard": return { ...terminator, body: to(terminator.body), exit: to(terminator.exit) };
+    case "return": return terminator;
+  }
+}
+
+/** Whether an instruction that nobody uses the result of can go: it changes nothing that can be seen. */
+export function isPure(instruction: Instruction): boolean {
+  switch (instruction.op) {
+    case "constant":
+    case "binary":
+    case "compare":
+    case "extend":
+    case "swap-bytes":
+    case "builtin":
+    case "load-context":
+    case "load":
+    case "read":
+    case "compare-strings":
+    case "compare-bytes":
+    case "find-string":
+    case "string-length":
+    case "map-load":
+    case "map-has":
+    case "map-length":
+    case "aggregate-read":
+    case "stack-length":
+    case "percpu-address":
+    case "socket-cookie": return true;
+    case "store":
+    case "zero":
+    case "fill":
+    case "map-copy":
+    case "map-store":
+    case "map-add":
+    case "map-delete":
+    case "aggregate":
+    case "for-each":
+    case "emit":
+    case "signal":
+    case "override":
+    case "write-user":
+    case "parse-address": return false;
+  }
+}
