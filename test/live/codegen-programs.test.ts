@@ -42,7 +42,6 @@ function accepted(t: { skip(message: string): void }, build: (f: IrBuilder) => v
   build(f);
   try {
     using module = new KernelModule(f.finish(contextOf(type, more.context), more.matches), maps, { schemas: [schema], bound: bound(type), functions: more.functions ?? [] });
-    if (process.env["SHOW_CODE"] !== undefined) console.log(module.text().join("\n"));
     use?.(module);
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;

@@ -16,7 +16,6 @@ function execute(count: number, build: (f: IrBuilder) => void, args: bigint[] = 
   const f = new IrBuilder();
   build(f);
   using module = new KernelModule(f.finish(raw), [...slots(count), ...maps], more);
-  if (process.env["SHOW_CODE"] !== undefined) console.log(module.text().join("\n"));
   module.run(...args);
   return module.results(count);
 }

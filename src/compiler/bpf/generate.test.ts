@@ -63,7 +63,7 @@ test("numbers to dispatch on become runs", () => {
 
 test("addresses in network order", () => {
   assert.deepEqual([...addressBytes("192.168.0.1")], [192, 168, 0, 1]);
-  assert.deepEqual([...addressBytes("::1")], [...new Array<number>(15).fill(0), 1]);
+  assert.deepEqual([...addressBytes("::1")], [...Array.from({ length: 15 }, () => 0), 1]);
   assert.deepEqual([...addressBytes("2001:db8::ff00:42:8329")], [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0x42, 0x83, 0x29]);
   assert.deepEqual([...addressBytes("::ffff:10.0.0.1")].slice(10), [255, 255, 10, 0, 0, 1]);
 });
