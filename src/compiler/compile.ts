@@ -101,12 +101,36 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       diagnostics.push(...resolution.diagnostics);
       return resolution.variants;
     });
-    return { probe, variants: variants.filter((variant) => variant.sites.length > 0) };
+    return { probe, variants: shareContexts(variants.filter((variant) => variant.sites.length > 0), resolveOptions.uses) };
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
     diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
   }
   return { probes, diagnostics };
+}
+
+type Variant = ResolvedProbe["variants"][number];
+
+/** `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart. */
+function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {
+  const shared = new Map<string, Variant>();
+  for (const variant of variants) {
+    const key = contextKey(variant, uses) ?? `alone ${shared.size}`;
+    const known = shared.get(key);
+    shared.set(key, known === undefined ? variant : { ...known, sites: [...known.sites, ...variant.sites] });
+  }
+  return [...shared.values()];
+}
+
+/** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
+function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
+  if (context === "host") return undefined;
+  if (context.args !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
+  if (context.func === "site" && uses.has("func")) return undefined;
+  if (!context.cookie && uses.has("probe")) return undefined;
+  if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
+  return `${provider} ${JSON.stringify(context, (_, value: unknown) => (
+    value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value))}`;
 }
 
 // ── the plan ──

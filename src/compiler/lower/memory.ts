@@ -63,6 +63,7 @@ export function loadBytes(f: FunctionState, located: Located, size: Width, signe
     case "place": return f.build.give((result) => ({ op: "load", result, from: located.place, size, signed }));
     case "source": {
       if (located.source.kind === "constant") return f.build.constant(constantAt(located.source.bytes, size, signed));
+      if (located.source.kind === "value" && located.source.width === 8 && size === 8) return located.source.value;
       const place = f.slotOf("bytes", sizeOfSource(located.source));
       f.build.emit({ op: "fill", to: place, source: located.source });
       return f.build.give((result) => ({ op: "load", result, from: place, size, signed }));
