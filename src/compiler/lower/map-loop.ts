@@ -28,7 +28,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   inner.loops.push({ kind: "callback" });
   inner.run(s.body);
   // What the body declared is the body's own: elsewhere the names are other variables.
-  for (const declared of [...f.frame.homes.keys()]) if (!known.has(declared)) f.frame.homes.delete(declared);
+  for (const declared of f.frame.homes.keys()) if (!known.has(declared)) f.frame.homes.delete(declared);
   inner.build.return(false);
   module.functions[callback] = { ...shell, ...inner.build.finish() };
 

@@ -242,7 +242,7 @@ export class FunctionBuilder {
       changed = false;
       for (const id of order) {
         const block = this.#blocks[id];
-        for (const parameter of [...block.parameters]) {
+        for (const parameter of block.parameters) {
           if (this.#simplify(block, parameter, live(block, parameter.args)) !== parameter.value) changed = true;
         }
       }
