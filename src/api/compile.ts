@@ -10,7 +10,7 @@ export interface ScriptOptions {
   /** `$1`, `$2`, … */
   readonly positional?: readonly string[];
   /** What getopt() finds: `--name=value`, or `--name` alone for true. */
-  readonly named?: ReadonlyMap<string, string | true>;
+  readonly named?: ReadonlyMap<string, string | true> | Readonly<Record<string, string | true>>;
   /** Trace this process only. */
   readonly pid?: number;
   /** The command that the session will start. */
@@ -41,7 +41,8 @@ export function thisMachine(): LiveSystem {
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], named = new Map(), pid, command, unsafe = false, env = process.env, directLoads = true } = options;
+  const { positional = [], pid, command, unsafe = false, env = process.env, directLoads = true } = options;
+  const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
   const compiled = compile(parsed.program, thisMachine(), { pid, command, unsafe, env, directLoads, cgroupId, parameters: named });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);

@@ -1,5 +1,5 @@
 // `trace(script)`: a live script as an async iterator of events.
-import { ScriptError, type Source } from "../language/diagnostic.ts";
+import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
 import type { EventSchema } from "../compiler/plan.ts";
 import { ByteWriter } from "../output/bytes.ts";
 import { printfWriter } from "../output/printf.ts";
@@ -33,10 +33,17 @@ export interface TraceOptions extends ScriptOptions {
   readonly queueLimit?: number;
 }
 
-/** A live script. Iterate over its events; leave the loop, dispose it or call `stop` to end it. */
+/**
+ * A live script. Iterate over its events; leave the loop, dispose it or call `stop` to end it. After the loop, however it was
+ * left, nothing is attached any more.
+ */
 export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   /** Probes attached. */
   readonly attached: number;
+  /** Pid of the command that was started (the option `command`). */
+  readonly childPid: number | undefined;
+  /** What the compiler had to say about the script, short of refusing it. */
+  readonly warnings: readonly Diagnostic[];
   /** Events dropped because the reader was slow. */
   readonly dropped: number;
   /** How it ended, after everything is detached. */
@@ -59,15 +66,17 @@ export async function trace(script: string, options: TraceOptions = {}): Promise
   if (!compiled.plan) throw new ScriptError(source, compiled.diagnostics);
   const queue = new EventQueue(options.queueLimit ?? 100_000);
   const session = await openScript(source, compiled, { ...options, consumer: new QueueConsumer(queue) });
-  return new LiveTrace(session, queue, options.signal);
+  return new LiveTrace(session, queue, compiled.diagnostics, options.signal);
 }
 
 class LiveTrace implements Trace {
   readonly ended: Promise<SessionEnd>;
+  readonly warnings: readonly Diagnostic[];
   readonly #session: Session;
   readonly #queue: EventQueue;
 
-  constructor(session: Session, queue: EventQueue, signal: AbortSignal | undefined) {
+  constructor(session: Session, queue: EventQueue, warnings: readonly Diagnostic[], signal: AbortSignal | undefined) {
+    this.warnings = warnings;
     this.#session = session;
     this.#queue = queue;
     const abort = (): void => this.stop();
@@ -82,6 +91,10 @@ class LiveTrace implements Trace {
 
   get attached(): number {
     return this.#session.attached;
+  }
+
+  get childPid(): number | undefined {
+    return this.#session.childPid;
   }
 
   get dropped(): number {
@@ -99,21 +112,47 @@ class LiveTrace implements Trace {
     this.#session.stop();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<TraceEvent, void, undefined> {
-    try {
-      for (;;) {
-        const batch = await this.#queue.take();
-        if (!batch) return;
-        yield* batch;
-      }
-    } finally {
-      this.stop();
-    }
+  [Symbol.asyncIterator](): AsyncIterator<TraceEvent, void, undefined> {
+    return new EventIterator(this.#queue, () => this[Symbol.asyncDispose]());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
     await this.ended.catch(() => {});
+  }
+}
+
+/** Written out by hand: an async generator costs three turns of the microtask queue an event, this one. */
+class EventIterator implements AsyncIterator<TraceEvent, void, undefined> {
+  readonly #queue: EventQueue;
+  readonly #leave: () => Promise<void>;
+  #batch: readonly TraceEvent[] = [];
+  #at = 0;
+
+  constructor(queue: EventQueue, leave: () => Promise<void>) {
+    this.#queue = queue;
+    this.#leave = leave;
+  }
+
+  next(): Promise<IteratorResult<TraceEvent, void>> {
+    if (this.#at < this.#batch.length) return Promise.resolve({ value: this.#batch[this.#at++], done: false });
+    return this.#refill();
+  }
+
+  /** The loop was left early: over before all was read. */
+  async return(): Promise<IteratorResult<TraceEvent, void>> {
+    this.#batch = [];
+    await this.#leave();
+    return { value: undefined, done: true };
+  }
+
+  async #refill(): Promise<IteratorResult<TraceEvent, void>> {
+    this.#batch = [];
+    this.#at = 0;
+    const batch = await this.#queue.take();
+    if (!batch) return { value: undefined, done: true };
+    this.#batch = batch;
+    return { value: batch[this.#at++], done: false };
   }
 }
 
