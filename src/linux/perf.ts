@@ -10,6 +10,8 @@ export const PERF_TYPE_HW_CACHE = 3;
 export const PERF_TYPE_RAW = 4;
 export const PERF_TYPE_BREAKPOINT = 5;
 
+export const PERF_COUNT_SW_DUMMY = 9;
+
 const IOC_ENABLE = 0x2400;
 const IOC_DISABLE = 0x2401;
 const IOC_SET_BPF = 0x40042408;
@@ -40,7 +42,23 @@ export interface PerfEventOptions {
   readonly disabled?: boolean;
   /** Children of the process are traced too; `threads`: new threads, but no new processes. */
   readonly inherit?: boolean | "threads";
+  /** Records of mappings of code, exec, fork and exit go to the event's ring (perf-records.ts), with CLOCK_MONOTONIC times. */
+  readonly processRecords?: boolean;
 }
+
+/** Bits of struct perf_event_attr, in its two words of flags. */
+const attrMmap = 1 << 8;
+const attrComm = 1 << 9;
+const attrTask = 1 << 13;
+const attrSampleIdAll = 1 << 18;
+const attrMmap2 = 1 << 23;
+const attrCommExec = 1 << 24;
+const attrUseClockid = 1 << 25;
+const attrBuildId = 1 << 2;
+const attrInheritThread = 1 << 3;
+const processRecordFlags = attrMmap | attrComm | attrTask | attrSampleIdAll | attrMmap2 | attrCommExec | attrUseClockid;
+const PERF_SAMPLE_TIME = 4;
+const CLOCK_MONOTONIC = 1;
 
 /** Opens a perf event; the caller owns the descriptor. */
 export function openPerfEvent(options: PerfEventOptions): number {
@@ -54,14 +72,17 @@ export function openPerfEvent(options: PerfEventOptions): number {
   view.setUint32(40,
     (options.disabled ? 1 : 0) | (options.inherit ? 1 << 1 : 0) |
     (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
-    (options.sampleFrequency === undefined ? 0 : 1 << 10), true);
-  // inherit_thread
-  view.setUint32(44, options.inherit === "threads" ? 1 << 3 : 0, true);
+    (options.sampleFrequency === undefined ? 0 : 1 << 10) | (options.processRecords ? processRecordFlags : 0), true);
+  view.setUint32(44, (options.inherit === "threads" ? attrInheritThread : 0) | (options.processRecords ? attrBuildId : 0), true);
   view.setUint32(48, options.wakeup ?? 0, true);
   view.setUint32(52, options.bpType ?? 0, true);
   const config1 = options.config1 ?? 0;
   view.setBigUint64(56, config1 instanceof Uint8Array ? BigInt(addressOf(config1)) : wide(config1), true);
   view.setBigUint64(64, wide(options.config2 ?? 0), true);
+  if (options.processRecords) {
+    view.setBigUint64(24, BigInt(PERF_SAMPLE_TIME), true);
+    view.setUint32(92, CLOCK_MONOTONIC, true);
+  }
   const fd = syscall(SYS.perfEventOpen, attr, options.pid, options.cpu, -1, FLAG_FD_CLOEXEC);
   if (fd >= 0) return fd;
   const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(config1)})`;

@@ -1,5 +1,5 @@
 // Files of /proc: processes and clocks.
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { addressOf, syscall, SYS } from "./ffi.ts";
 
 export interface Mapping {
@@ -39,6 +39,15 @@ export function parseMaps(text: string): Mapping[] {
 /** The kernel writes newlines in paths as \012. */
 function unescapePath(path: string): string {
   return path.includes("\\012") ? path.replaceAll("\\012", "\n") : path;
+}
+
+/** All processes that run now (not their threads). */
+export function processIds(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter((pid) => pid > 0);
+  } catch {
+    return [];
+  }
 }
 
 /** The process's name, at most 15 bytes; undefined when it has gone. */

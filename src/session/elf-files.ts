@@ -3,19 +3,28 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import { Elf, type Bytes } from "../debuginfo/elf.ts";
 
+const missingKept = 4096;
+
 export interface BinarySymbols {
   /** The function at an offset of the file. */
   lookup(fileOffset: bigint): { readonly symbol: string; readonly offset: number } | undefined;
 }
 
+/** Identities that are build ids begin so; then only a file of that build id will do. */
+export const buildIdPrefix = "build-id:";
+
 /** A file's bytes, read a range at a time through a descriptor of its own. */
 class FileBytes implements Bytes, Disposable {
   readonly size: number;
+  /** Device and inode. */
+  readonly identity: string;
   readonly #fd: number;
 
   constructor(path: string) {
     this.#fd = openSync(path, "r");
-    this.size = fstatSync(this.#fd).size;
+    const { size, dev, ino } = fstatSync(this.#fd);
+    this.size = size;
+    this.identity = `${dev}:${ino}`;
   }
 
   read(offset: number, length: number): Buffer {
@@ -37,17 +46,39 @@ class FileBytes implements Bytes, Disposable {
 /** Binaries by path; their descriptors are open until this is disposed. */
 export class ElfFiles implements Disposable {
   readonly #open: FileBytes[] = [];
-  readonly #binaries = new Map<string, BinarySymbols | undefined>();
+  readonly #binaries = new Map<string, BinarySymbols>();
+  /** Identity and paths of what was not found. */
+  readonly #missing = new Set<string>();
 
-  /** `identity` names the file whatever path leads to it (device and inode); `paths` are tried in order. */
+  /** `identity` names the file whatever path leads to it (device and inode, or build id); `paths` are tried in order. */
   symbols(identity: string, paths: readonly string[]): BinarySymbols | undefined {
-    if (this.#binaries.has(identity)) return this.#binaries.get(identity);
-    let found: BinarySymbols | undefined;
+    const known = this.#binaries.get(identity);
+    if (known) return known;
+    const question = `${identity} ${paths.join(" ")}`;
+    if (this.#missing.has(question)) return undefined;
+    const found = this.#find(identity, paths);
+    if (found) this.#binaries.set(identity, found);
+    else {
+      if (this.#missing.size >= missingKept) this.#missing.clear();
+      this.#missing.add(question);
+    }
+    return found;
+  }
+
+  #find(identity: string, paths: readonly string[]): BinarySymbols | undefined {
     for (const path of paths) {
-      const elf = this.#elf(path);
-      if (!elf) continue;
+      const file = this.#elf(path);
+      if (!file) continue;
+      const { elf, bytes } = file;
+      // The same file may be known by its other kind of identity.
+      const known = this.#binaries.get(`file ${bytes.identity}`);
+      const right = !identity.startsWith(buildIdPrefix) || buildIdOf(elf) === identity.slice(buildIdPrefix.length);
+      if (known || !right) bytes[Symbol.dispose]();
+      if (!right) continue;
+      if (known) return known;
+      this.#open.push(bytes);
       const symbols = new ElfSymbols(elf, this.#debug(elf));
-      found = {
+      const found: BinarySymbols = {
         lookup(fileOffset) {
           try {
             const address = elf.addressOf(fileOffset);
@@ -58,19 +89,17 @@ export class ElfFiles implements Disposable {
           }
         },
       };
-      break;
+      this.#binaries.set(`file ${bytes.identity}`, found);
+      return found;
     }
-    this.#binaries.set(identity, found);
-    return found;
+    return undefined;
   }
 
-  #elf(path: string): Elf | undefined {
+  #elf(path: string): { readonly elf: Elf; readonly bytes: FileBytes } | undefined {
     let bytes: FileBytes | undefined;
     try {
       bytes = new FileBytes(path);
-      const elf = new Elf(bytes);
-      this.#open.push(bytes);
-      return elf;
+      return { elf: new Elf(bytes), bytes };
     } catch {
       bytes?.[Symbol.dispose]();
       return undefined;
@@ -79,17 +108,24 @@ export class ElfFiles implements Disposable {
 
   /** Split debug info, where distributions put it. */
   #debug(elf: Elf): Elf | undefined {
-    try {
-      const id = elf.buildId;
-      return id === undefined ? undefined : this.#elf(`/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
-    } catch {
-      return undefined;
-    }
+    const id = buildIdOf(elf);
+    const file = id === undefined ? undefined : this.#elf(`/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+    if (file) this.#open.push(file.bytes);
+    return file?.elf;
   }
 
   [Symbol.dispose](): void {
     for (const bytes of this.#open) bytes[Symbol.dispose]();
     this.#open.length = 0;
     this.#binaries.clear();
+    this.#missing.clear();
+  }
+}
+
+function buildIdOf(elf: Elf): string | undefined {
+  try {
+    return elf.buildId;
+  } catch {
+    return undefined; // damaged notes
   }
 }

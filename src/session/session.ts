@@ -146,6 +146,7 @@ class LiveSession implements Session {
     try {
       const { start, bootToWall, bootToTai } = this.#clock;
       this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
+      this.#owners.watch();
       this.#runOnce("begin");
       this.#drainAll();
       if (!this.#over) {

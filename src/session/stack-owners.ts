@@ -1,8 +1,10 @@
-// User stacks in maps are named when the maps are printed, when their processes may be gone. So the maps are looked
-// through now and then for processes not seen before, whose mappings are then remembered. The traced command may live for
-// milliseconds only, so its mappings are read from its start on.
+// User stacks in maps are named when the maps are printed, when their processes may be gone. The kernel tells of the
+// lives of processes that start from now on, and the mappings of those that run already are read soon, a few at a time.
+// Where the kernel tells nothing, the maps are looked through now and then for processes not seen before, and the
+// traced command, which may live for milliseconds only, is looked at from its start on.
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { Type } from "../language/types.ts";
+import { processIds } from "../linux/procfs.ts";
 import type { LiveMap } from "./maps.ts";
 
 /** Offsets of pids in a value of this type: of its user stacks and user symbols. */
@@ -28,11 +30,18 @@ interface Watched { readonly live: LiveMap; readonly inKey: readonly number[]; r
 const firstPause = 1;
 const longestPause = 250;
 const growth = 1.25;
+/** Milliseconds for reading the mappings of processes that run already, at a time; and how many of them at most. */
+const slice = 2;
+const runningKept = 2048;
 /** Of the time, at most this part goes into looking. */
 const share = 1 / 50;
 
 /** What naming wants to know early. */
 export interface ProcessMemory {
+  /** Lets the kernel tell of all processes from now on; false when it refuses. */
+  watch(): boolean;
+  /** Takes in what the kernel told. */
+  read(): void;
   /** A process was seen: remember its mappings. */
   notice(pid: number): void;
   /** The traced process may have changed. */
@@ -43,6 +52,9 @@ export class StackOwners implements Disposable {
   readonly #watched: readonly Watched[];
   readonly #memory: ProcessMemory;
   readonly #needed: boolean;
+  #told = false;
+  /** Processes that ran before us, still to be noticed; the youngest is the next. */
+  #running: number[] = [];
   #target: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -55,22 +67,37 @@ export class StackOwners implements Disposable {
     this.#needed = this.#watched.length > 0 || [...schemas].some((type) => pidOffsets(type).length > 0);
   }
 
+  /** Before anything is attached: from here on, no process that starts is missed. */
+  watch(): void {
+    if (!this.#needed) return;
+    this.#told = this.#memory.watch();
+    if (this.#told) this.#running = processIds().slice(-runningKept);
+  }
+
   /** Begins to look, when there is anything to look for. */
   start(target: number | undefined): void {
     this.#target = target;
-    if (this.#needed) this.#arm(firstPause);
+    if (!this.#needed) return;
+    if (target !== undefined) this.#memory.notice(target);
+    this.#arm(firstPause);
   }
 
   #arm(pause: number): void {
     this.#timer = setTimeout(() => {
       const before = performance.now();
       this.scan();
-      this.#arm(Math.max(Math.min(longestPause, pause * growth), (performance.now() - before) / share));
+      for (let pid = this.#running.pop(); pid !== undefined; pid = this.#running.pop()) {
+        this.#memory.notice(pid);
+        if (performance.now() - before > slice) break;
+      }
+      if (this.#running.length > 0) this.#arm(firstPause);
+      else this.#arm(Math.max(Math.min(longestPause, pause * growth), (performance.now() - before) / share));
     }, pause);
     this.#timer.unref();
   }
 
   scan(): void {
+    if (this.#told) return this.#memory.read();
     if (this.#target !== undefined) this.#memory.refresh(this.#target);
     for (const { live, inKey, inValue } of this.#watched) {
       for (const [key, value] of live.entries()) {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
+import { SideBand } from "../linux/side-band.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { Frame, SymbolResolver } from "./events.ts";
@@ -26,12 +27,29 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #files = new ElfFiles();
   readonly #users = new UserSymbols(liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths)));
   readonly #kernelFrames = new Map<bigint, Frame>();
+  #sideBand: SideBand | undefined;
   #kallsyms: Kallsyms | undefined;
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
 
   constructor(stacks: ReadonlyMap<number, StackTable>) {
     this.#stacks = stacks;
+  }
+
+  /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
+  watch(): boolean {
+    try {
+      this.#sideBand = new SideBand();
+    } catch {
+      return false;
+    }
+    this.#sideBand.onFilling(() => this.read());
+    return true;
+  }
+
+  /** Takes in what the kernel told. */
+  read(): void {
+    if (this.#sideBand) this.#users.apply(this.#sideBand.read());
   }
 
   notice(pid: number): void {
@@ -54,6 +72,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   user(address: bigint, pid: number): Frame {
+    this.read();
     return this.#users.frame(address, pid);
   }
 
@@ -111,6 +130,8 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#sideBand?.[Symbol.dispose]();
+    this.#sideBand = undefined;
     this.#files[Symbol.dispose]();
   }
 }

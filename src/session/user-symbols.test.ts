@@ -76,3 +76,36 @@ test("pids of user stacks are found wherever they lie in a key", () => {
   assert.deepEqual(pidOffsets({ ...stack, space: "kernel" }), []);
   assert.deepEqual(pidOffsets({ kind: "tuple", elements: [u64, stack, i64, { kind: "tuple", elements: [usym] }] }), [16, 40]);
 });
+
+test("what the kernel tells names processes that were never seen in /proc", () => {
+  const { asked, files } = machine();
+  const symbols = new UserSymbols(files);
+  const x = { time: 0n, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" } as const;
+  symbols.apply([{ kind: "exec", time: 0n, pid: 8 }, { kind: "mmap", pid: 8, ...x }, { kind: "fork", time: 0n, pid: 9, parent: 8 }]);
+  assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
+  assert.deepEqual(asked, ["build-id:abcd /proc/9/root/bin/x /proc/8/root/bin/x /bin/x"]);
+
+  // The child maps a library, partly over its program, and then becomes another program: both stay known.
+  symbols.apply([{ kind: "mmap", pid: 9, ...x, start: 0x7000n, offset: 0x9000n, file: { device: "08:01", inode: 7n }, path: "/lib/y" }]);
+  assert.equal(symbols.frame(0x6fffn, 9).symbol, "f31");
+  assert.equal(symbols.frame(0x7000n, 9).symbol, "f144");
+  assert.equal(symbols.frame(0x7000n, 8).symbol, "f32");
+  symbols.apply([{ kind: "exec", time: 0n, pid: 9 }, { kind: "mmap", pid: 9, ...x, end: 0x6800n, offset: 0x5000n, path: "/bin/z" }, { kind: "exit", time: 0n, pid: 9 }]);
+  assert.deepEqual(symbols.frame(0x6000n, 9), { address: 0x6000n, symbol: "f80", offset: 0, module: "/bin/z" });
+  assert.deepEqual(symbols.frame(0x7000n, 9), { address: 0x7000n, symbol: "f144", offset: 0, module: "/lib/y" });
+
+  // A later process of the same pid has nothing of it.
+  symbols.apply([{ kind: "fork", time: 0n, pid: 9, parent: 10 }]);
+  assert.deepEqual(symbols.frame(0x7000n, 9), { address: 0x7000n });
+});
+
+test("after records were lost, processes that live are read again", () => {
+  const { processes, files } = machine();
+  const symbols = new UserSymbols(files);
+  symbols.apply([{ kind: "fork", time: 0n, pid: 9, parent: 8 }]);
+  processes.set(9, [mapping(0x6000n, 0x8000n, 0x1000n, "/bin/x")]);
+  assert.equal(symbols.frame(0x6000n, 9).symbol, undefined);
+  symbols.apply([{ kind: "lost", time: 0n, count: 3 }]);
+  processes.delete(9);
+  assert.equal(symbols.frame(0x6000n, 9).symbol, "f16");
+});

@@ -1,8 +1,10 @@
 // Addresses of processes to function names: where the binary is mapped, what its symbols are. A process may be gone by
-// the time its stack is printed, so its mappings are read when it is first seen (`notice`).
+// the time its stack is printed, so its mappings are known from what the kernel tells of it (`apply`), or are read when
+// it is first seen (`notice`).
 import { readFileSync } from "node:fs";
+import type { PerfRecord } from "../linux/perf-records.ts";
 import { processMaps, status, type Mapping } from "../linux/procfs.ts";
-import type { BinarySymbols } from "./elf-files.ts";
+import { buildIdPrefix, type BinarySymbols } from "./elf-files.ts";
 import type { Frame } from "./events.ts";
 
 /** What naming needs of the machine; made up in tests. */
@@ -34,10 +36,26 @@ export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
 
 interface JitFunction { readonly start: bigint; readonly size: bigint; readonly name: string }
 
+/** Code of a process. */
+interface CodeMapping {
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly offset: bigint;
+  /** Of the file: `build-id:` and its build id, or `DEVICE:INODE`. */
+  readonly identity: string;
+  readonly path: string;
+}
+
 interface Process {
-  /** Executable mappings, by address. */
-  maps: readonly Mapping[];
+  /**
+   * What was mapped, the newest first: an exec begins a new image, and so does reading other mappings than before. Older
+   * ones remain, since stacks may have been taken then. In an image, later mappings lie over earlier ones.
+   */
+  images: readonly (readonly CodeMapping[])[];
+  /** When /proc was read last. */
   readAt: number;
+  /** Whose root its paths may be found in when it has gone. */
+  parent?: number;
   jit?: readonly JitFunction[];
   readonly frames: Map<bigint, Frame>;
 }
@@ -46,6 +64,9 @@ interface Process {
 const rereadAfter = 100;
 const framesKept = 1 << 16;
 const processesKept = 4096;
+const imagesKept = 4;
+/** A just-in-time compiler maps again and again. */
+const mappingsKept = 4096;
 
 export class UserSymbols {
   readonly #files: ProcessFiles;
@@ -57,6 +78,22 @@ export class UserSymbols {
     this.#now = now;
   }
 
+  /** Takes in what the kernel told of the processes' lives, in order. */
+  apply(records: readonly PerfRecord[]): void {
+    for (const record of records) {
+      switch (record.kind) {
+        case "fork": this.#fork(record.pid, record.parent); break;
+        case "exec": this.#exec(record.pid); break;
+        case "mmap": this.#map(record.pid, mappedCode(record)); break;
+        // Stacks of a process are printed after its end, too.
+        case "exit": break;
+        // What was lost may be anything: read what still can be read.
+        case "lost": for (const pid of this.#processes.keys()) this.refresh(pid); break;
+        default: record satisfies never;
+      }
+    }
+  }
+
   /** Remembers a process's mappings while it lives. Cheap when it is known already. */
   notice(pid: number): void {
     if (pid > 0 && !this.#processes.has(pid)) this.#process(pid);
@@ -66,11 +103,7 @@ export class UserSymbols {
   refresh(pid: number): void {
     const process = this.#processes.get(pid);
     if (!process) return this.notice(pid);
-    const maps = this.#executable(pid);
-    if (maps.length === 0) return;
-    process.readAt = this.#now();
-    if (sameMaps(maps, process.maps)) return;
-    this.#replace(process, maps);
+    this.#read(process, pid);
   }
 
   frame(address: bigint, pid: number): Frame {
@@ -86,27 +119,61 @@ export class UserSymbols {
   }
 
   #process(pid: number): Process {
-    let process = this.#processes.get(pid);
+    const process = this.#processes.get(pid);
     if (process) return process;
+    return this.#keep(pid, { images: [this.#executable(pid)], readAt: this.#now(), frames: new Map() });
+  }
+
+  /** Those seen first go first, when there are too many. */
+  #keep(pid: number, process: Process): Process {
+    this.#processes.delete(pid);
     if (this.#processes.size >= processesKept) {
       const [oldest] = this.#processes.keys();
       this.#processes.delete(oldest);
     }
-    process = { maps: this.#executable(pid), readAt: this.#now(), frames: new Map() };
     this.#processes.set(pid, process);
     return process;
   }
 
-  #executable(pid: number): readonly Mapping[] {
-    return this.#files.maps(pid).filter((mapping) => mapping.permissions[2] === "x");
+  #fork(pid: number, parent: number): void {
+    const [image = []] = this.#process(parent).images;
+    // A pid that was used before is another process now.
+    this.#keep(pid, { images: [image], readAt: this.#now(), parent, frames: new Map() });
+  }
+
+  #exec(pid: number): void {
+    const process = this.#processes.get(pid) ?? this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map() });
+    this.#push(process, []);
+  }
+
+  #map(pid: number, mapping: CodeMapping): void {
+    const process = this.#process(pid);
+    const [image = [], ...older] = process.images;
+    const last = image.findLast(({ start, end }) => mapping.start < end && start < mapping.end);
+    // Known from /proc, or changed in its protection only.
+    if (last && last.start === mapping.start && last.end === mapping.end && last.offset === mapping.offset && last.path === mapping.path) return;
+    process.images = [[...image.slice(-mappingsKept), mapping], ...older];
+    forget(process);
+  }
+
+  #push(process: Process, image: readonly CodeMapping[]): void {
+    process.images = [image, ...process.images.filter(({ length }) => length > 0).slice(0, imagesKept - 1)];
+    forget(process);
+  }
+
+  #executable(pid: number): readonly CodeMapping[] {
+    return this.#files.maps(pid).filter((mapping) => mapping.permissions[2] === "x").map((mapping) => ({
+      start: mapping.start, end: mapping.end, offset: mapping.offset, path: mapping.path,
+      identity: `${mapping.device}:${mapping.inode}`,
+    }));
   }
 
   #resolve(process: Process, address: bigint, pid: number): Frame {
-    const mapping = mappingOf(process.maps, address) ?? this.#reread(process, address, pid);
+    const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
     if (!mapping) return { address };
     if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
       const path = mapping.path.replace(/ \(deleted\)$/, "");
-      const binary = this.#files.binary(`${mapping.device}:${mapping.inode}`, [`/proc/${pid}/root${path}`, path]);
+      const binary = this.#files.binary(mapping.identity, placesOf(path, mapping, process, pid));
       const at = binary?.lookup(address - mapping.start + mapping.offset);
       return at ? { address, symbol: at.symbol, offset: at.offset, module: path } : { address, module: path };
     }
@@ -115,20 +182,18 @@ export class UserSymbols {
     return mapping.path === "" ? { address } : { address, module: mapping.path };
   }
 
-  #reread(process: Process, address: bigint, pid: number): Mapping | undefined {
-    const now = this.#now();
-    if (now - process.readAt < rereadAfter) return undefined;
-    process.readAt = now;
-    const maps = this.#executable(pid);
-    if (maps.length === 0) return undefined; // gone: what was read before is all there is
-    this.#replace(process, maps);
-    return mappingOf(maps, address);
+  #reread(process: Process, address: bigint, pid: number): CodeMapping | undefined {
+    if (this.#now() - process.readAt < rereadAfter) return undefined;
+    return this.#read(process, pid) ? mappingOf(process, address) : undefined;
   }
 
-  #replace(process: Process, maps: readonly Mapping[]): void {
-    process.maps = maps;
-    process.frames.clear();
-    delete process.jit;
+  /** False when there is nothing new: gone, or as before. */
+  #read(process: Process, pid: number): boolean {
+    process.readAt = this.#now();
+    const maps = this.#executable(pid);
+    if (maps.length === 0 || isKnown(maps, process.images[0] ?? [])) return false;
+    this.#push(process, maps);
+    return true;
   }
 
   #compiled(process: Process, address: bigint, pid: number): JitFunction | undefined {
@@ -147,12 +212,33 @@ export class UserSymbols {
   }
 }
 
-function sameMaps(a: readonly Mapping[], b: readonly Mapping[]): boolean {
-  return a.length === b.length && a.every((mapping, i) => mapping.start === b[i].start && mapping.path === b[i].path);
+function forget(process: Process): void {
+  process.frames.clear();
+  delete process.jit;
 }
 
-function mappingOf(maps: readonly Mapping[], address: bigint): Mapping | undefined {
-  return maps.find((mapping) => address >= mapping.start && address < mapping.end);
+function mappedCode({ start, end, offset, file, path }: PerfRecord & { readonly kind: "mmap" }): CodeMapping {
+  return { start, end, offset, path, identity: "buildId" in file ? `${buildIdPrefix}${file.buildId}` : `${file.device}:${file.inode}` };
+}
+
+/** Where a file may be found: in the root of its process, while that lives; else the path may mean the same to others. */
+function placesOf(path: string, { identity }: CodeMapping, { parent }: Process, pid: number): string[] {
+  const own = `/proc/${pid}/root${path}`;
+  // Another process's root is only worth a try where a wrong file is noticed.
+  return parent !== undefined && identity.startsWith(buildIdPrefix) ? [own, `/proc/${parent}/root${path}`, path] : [own, path];
+}
+
+/** Whether mappings read from /proc are all known, whatever else was mapped before. */
+function isKnown(maps: readonly CodeMapping[], image: readonly CodeMapping[]): boolean {
+  return maps.every((mapping) => image.some(({ start, path }) => start === mapping.start && path === mapping.path));
+}
+
+function mappingOf({ images }: Process, address: bigint): CodeMapping | undefined {
+  for (const image of images) {
+    const mapping = image.findLast(({ start, end }) => address >= start && address < end);
+    if (mapping) return mapping;
+  }
+  return undefined;
 }
 
 /** Lines of `START SIZE NAME`, in hexadecimal; later lines win, since code moves. */
