@@ -1,0 +1,552 @@
+// Every ready script of tools/, run by the built command against a workload of known deeds. A script sees the whole machine;
+// what is checked (and shown when a check fails) is only what it says of the workload's own processes.
+import assert from "node:assert/strict";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import {
+  closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, rmdirSync, writeFileSync, writeSync,
+} from "node:fs";
+import { createConnection, createServer, type AddressInfo } from "node:net";
+import { basename, join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+import { workFlags, workSource } from "../support/tool-workloads.ts";
+
+const folder = temporaryFolder();
+/** Nobody else's program has this name; it is what `comm` says. */
+const comm = `work-${process.pid}`;
+const ownComm = readFileSync("/proc/self/comm", "utf8").trim();
+const scripts = readdirSync("tools").filter((name) => name.endsWith(".bt")).map((name) => basename(name, ".bt")).sort();
+const documentation = readFileSync("docs/tools.md", "utf8");
+const ran = new Set<string>();
+let work = "";
+let objects = "";
+
+before(() => {
+  work = compileC(folder.path, comm, workSource, workFlags);
+  objects = bpfObjects();
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+interface Command {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Lets a workload go that waits for the end of its input. */
+  release(): void;
+  /** What it printed, once it has ended. */
+  readonly output: Promise<string>;
+}
+
+function start(command: string, args: readonly string[]): Command {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  let text = "";
+  child.stdout.on("data", (data: Buffer) => { text += data.toString(); });
+  const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const output = new Promise<string>((done, failed) => {
+    child.on("error", failed);
+    child.on("close", () => {
+      clearTimeout(deadline);
+      done(text);
+    });
+  });
+  return { child, pid: child.pid ?? 0, release: () => child.stdin.end(), output };
+}
+
+/** A command from its start to its end. */
+async function run(command: string, ...args: string[]): Promise<{ readonly pid: number; readonly output: string }> {
+  const started = start(command, args);
+  started.release();
+  return { pid: started.pid, output: await started.output };
+}
+
+interface Traced<T> {
+  readonly result: T;
+  readonly text: string;
+  /** Without the empty ones. */
+  readonly lines: readonly string[];
+  /** Whether a text is a time of day within the trace. */
+  during(time: string): boolean;
+}
+
+/** Runs a script while `workload` runs. */
+async function traced<T>(script: string, args: readonly string[], workload: () => T | Promise<T>): Promise<Traced<T>> {
+  ran.add(script);
+  const from = Date.now();
+  const running = startStrobe([`tools/${script}.bt`, ...(args.length > 0 ? ["--", ...args] : [])]);
+  let result: T;
+  try {
+    await running.attached;
+    result = await workload();
+  } finally {
+    await interrupt(running);
+  }
+  const to = Date.now();
+  const { stdout, stderr, code } = await running.outcome;
+  assert.match(stderr, /^Attached \d+ probes?\n$/);
+  assert.equal(code, 0);
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  // What begins with a heading is shown with it.
+  if (/^begin\b/m.test(readFileSync(`tools/${script}.bt`, "utf8"))) {
+    const example = `\n# strobe tools/${script}.bt\n${lines[0]}\n`;
+    assert.ok(section(script).includes(example), `docs/tools.md lacks the heading of ${script}: ${lines[0]}`);
+  }
+  const seconds = new Set<string>();
+  for (let time = from - 1000; time <= to + 1000; time += 1000) seconds.add(new Date(time).toTimeString().slice(0, 8));
+  return { result, text: stdout, lines, during: (time) => seconds.has(time) };
+}
+
+/** What is printed of a workload, by columns; only the lines that `own` chooses. */
+function rows({ lines }: Traced<unknown>, own: (columns: readonly string[]) => boolean): string[][] {
+  return lines.map((line) => line.trim().split(/\s+/)).filter(own);
+}
+
+/** The buckets of one printed histogram: lower bound and count. */
+function histogram(text: string, name: string): { readonly from: number; readonly count: number }[] {
+  const lines = text.split("\n");
+  const first = lines.indexOf(`${name}:`);
+  if (first < 0) return [];
+  const found: { from: number; count: number }[] = [];
+  for (const line of lines.slice(first + 1)) {
+    const match = /^\[(\d+)([KMG]?)[\],].*?\s(\d+) \|[@ ]+\|$/.exec(line);
+    if (!match) break;
+    found.push({ from: Number(match[1]) * 1024 ** " KMG".indexOf(match[2] || " "), count: Number(match[3]) });
+  }
+  return found;
+}
+
+/** What a histogram counts at and above a value. */
+function counted(text: string, name: string, from = 0): number {
+  return histogram(text, name).filter((bucket) => bucket.from >= from).reduce((sum, { count }) => sum + count, 0);
+}
+
+/** A part of docs/tools.md. */
+function section(script: string): string {
+  return documentation.split(/^## /m).find((part) => part.startsWith(`${script}\n`)) ?? "";
+}
+
+/** Whether `command` is here at all. */
+function has(command: string): boolean {
+  return spawnSync(command, ["--version"], { stdio: "ignore" }).error === undefined;
+}
+
+const between = (value: number, least: number, most: number, what: string) =>
+  assert.ok(value >= least && value <= most, `${what}: ${value}, not between ${least} and ${most}`);
+
+test("allocations: sizes and the sum, exactly", async () => {
+  const { text, lines } = await traced("allocations", [], () => run(work, "allocate", "300"));
+  assert.deepEqual(histogram(text, `@sizes[${comm}]`), [{ from: 512, count: 300 }]);
+  assert.ok(lines.includes(`@total[${comm}]: ${300 * 777}`));
+});
+
+test("allocations --pid: one process only", async () => {
+  const waiting = start(work, ["allocate", "20"]);
+  const { lines } = await traced("allocations", [`--pid=${waiting.pid}`], async () => {
+    await run(work, "allocate", "30");
+    waiting.release();
+    await waiting.output;
+  });
+  assert.deepEqual(lines.filter((line) => line.startsWith("@")), [`@sizes[${comm}]:`, `@total[${comm}]: ${20 * 777}`]);
+});
+
+test("bash-lines: a typed line, as it was typed", async (t) => {
+  if (!has("script")) return t.skip("needs the command `script`, for a terminal");
+  const { stdout } = await strobe(["-l", "uprobe:/bin/bash:readline"]);
+  if (stdout.trim() === "") return t.skip("needs a bash with its symbol `readline`");
+  const typed = "echo strobe $((40 + 2)) $$";
+  const trace = await traced("bash-lines", [], async () => {
+    const terminal = start("env", ["HISTFILE=/dev/null", "script", "-qec", "bash --noprofile --norc -i", "/dev/null"]);
+    terminal.child.stdin?.write(`${typed}\nexit\n`);
+    const output = await terminal.output;
+    return /strobe 42 (\d+)/.exec(output)?.[1];
+  });
+  const own = rows(trace, ([, pid]) => pid === trace.result);
+  assert.deepEqual(own.map(([, , ...line]) => line.join(" ")), [typed, "exit"]);
+  assert.ok(own.every(([time]) => trace.during(time)));
+});
+
+/** Writes that disks have completed since boot. */
+function diskWrites(): number {
+  const disks = readFileSync("/proc/diskstats", "utf8").trim().split("\n");
+  return disks.reduce((sum, line) => sum + Number(line.trim().split(/\s+/)[7]), 0);
+}
+
+test("block-latency: a time for every write that went to the disk", async (t) => {
+  const path = join(folder.path, "blocks");
+  const { text, result } = await traced("block-latency", [], () => {
+    const first = diskWrites();
+    const fd = openSync(path, "w");
+    for (let i = 0; i < 20; i++) {
+      writeSync(fd, Buffer.alloc(8192, i + 1), 0, 8192, i * 8192);
+      fsyncSync(fd);
+    }
+    closeSync(fd);
+    return diskWrites() - first;
+  });
+  if (result === 0) return t.skip("needs a temporary folder on a block device");
+  const writes = [...text.matchAll(/^@us\[(\w*W\w*)\]:$/gm)].reduce((sum, [, kind]) => sum + counted(text, `@us[${kind}]`), 0);
+  between(writes, 20, Infinity, "writes");
+});
+
+test("cpu-stacks --pid: where a program spins", async () => {
+  const spinning = start(work, ["spin"]);
+  spinning.release();
+  const ticks = () => Number(readFileSync(`/proc/${spinning.pid}/stat`, "utf8").split(") ")[1].split(" ")[11]);
+  const first = ticks();
+  const { text, result } = await traced("cpu-stacks", [`--pid=${spinning.pid}`], async () => {
+    const attached = ticks();
+    // Half a second of CPU, however long that takes.
+    while (ticks() < attached + 50) await new Promise((done) => setTimeout(done, 20));
+    return ticks() - attached;
+  });
+  const most = ticks() - first;
+  spinning.child.kill();
+  await spinning.output;
+  const stacks = [...text.matchAll(/^@\[(.*?), (?:\n((?: {8}.*\n)+))?, (?:\n((?: {8}.*\n)+))?\]: (\d+)$/gm)];
+  assert.equal(stacks.length, text.split("\n").filter((line) => line.startsWith("@")).length);
+  assert.ok(stacks.every(([, name]) => name === comm));
+  const inside = stacks.filter(([, , , user]) => /^ {8}spin_in_here\+\d+\n {8}main\+\d+\n/.test(user));
+  const samples = inside.reduce((sum, stack) => sum + Number(stack[4]), 0);
+  // A tick is a hundredth of a second; there are 99 samples to each hundred.
+  between(samples, result * 0.7, most * 1.1 + 5, "samples");
+});
+
+test("deletes: the paths of both system calls, also of those that fail", async () => {
+  const [a, b, missing] = ["first", "second", "missing"].map((name) => join(folder.path, name));
+  writeFileSync(a, "");
+  writeFileSync(b, "");
+  const trace = await traced("deletes", [], async () => [(await run("rm", "-f", a, missing)).pid, (await run("unlink", b)).pid]);
+  const [rm, unlink] = trace.result.map(String);
+  const own = rows(trace, ([, pid]) => pid === rm || pid === unlink);
+  assert.deepEqual(own.map((columns) => columns.slice(1)), [[rm, "rm", a], [rm, "rm", missing], [unlink, "unlink", b]]);
+  assert.ok(own.every(([time]) => trace.during(time)));
+});
+
+test("execs: who started what, with which arguments", async () => {
+  const trace = await traced("execs", [], () => run("/bin/echo", "one", "two words", "three"));
+  const { pid, output } = trace.result;
+  assert.equal(output, "one two words three\n");
+  const [line, ...more] = trace.lines.filter((text) => text.split(/\s+/)[1] === String(pid));
+  assert.deepEqual(more, []);
+  const [own, parent] = [pid, process.pid].map((number) => String(number).padEnd(7));
+  assert.equal(line.slice(9), `${own} ${parent} ${ownComm.padEnd(16)} /bin/echo one two words three`);
+  assert.ok(trace.during(line.slice(0, 8)));
+});
+
+/** How often each device has interrupted, by its name; only those whose interrupt nobody shares. */
+function deviceInterrupts(): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const line of readFileSync("/proc/interrupts", "utf8").trim().split("\n").slice(1)) {
+    const match = /^ *\d+: +((?:\d+ +)+)\S.* (\S+)$/.exec(line);
+    if (!match || line.includes(", ")) continue;
+    found.set(match[2], (found.get(match[2]) ?? 0) + match[1].trim().split(/ +/).reduce((sum, count) => sum + Number(count), 0));
+  }
+  return found;
+}
+
+test("interrupts: as many as the kernel counts", async (t) => {
+  const outer = deviceInterrupts();
+  const { text, result } = await traced("interrupts", [], () => {
+    const first = deviceInterrupts();
+    writeFileSync(join(folder.path, "interrupt"), Buffer.alloc(1 << 16), { flush: true });
+    return { first, last: deviceInterrupts() };
+  });
+  const end = deviceInterrupts();
+  const moved = [...result.last].filter(([name, count]) => count > (result.first.get(name) ?? 0)).map(([name]) => name);
+  if (moved.length === 0) return t.skip("needs a disk that interrupts");
+  for (const name of moved) {
+    const least = (result.last.get(name) ?? 0) - (result.first.get(name) ?? 0);
+    between(counted(text, `@us[${name}]`), least, (end.get(name) ?? 0) - (outer.get(name) ?? 0), name);
+  }
+});
+
+test("library-calls: each function by its name, also when the program has ended", async () => {
+  const { lines } = await traced("library-calls", [], () => run(work, "lock", "1000"));
+  const counts = new Map(lines.flatMap((line) => {
+    const match = /^@\[(\S+), uprobe:\S+:(\w+)\]: (\d+)$/.exec(line);
+    return match?.[1] === comm ? [[match[2], Number(match[3])] as const] : [];
+  }));
+  // The C library may lock for itself as the program starts and ends.
+  between(counts.get("pthread_mutex_lock") ?? 0, 1000, 1010, "pthread_mutex_lock");
+  assert.equal(counts.get("pthread_mutex_unlock"), counts.get("pthread_mutex_lock"));
+});
+
+test("lifetimes: age, exit status and signal", async () => {
+  const trace = await traced("lifetimes", [], async () => {
+    const started = Date.now();
+    const sleeper = await run(work, "sleep", "250");
+    const most = Date.now() - started;
+    const three = await run(work, "3");
+    const killed = start(work, ["spin"]);
+    killed.child.kill("SIGKILL");
+    await killed.output;
+    return { sleeper: sleeper.pid, most, three: three.pid, killed: killed.pid };
+  });
+  const { sleeper, most, three, killed } = trace.result;
+  const own = rows(trace, ([, pid]) => [sleeper, three, killed].includes(Number(pid)));
+  assert.ok(own.every(([time]) => trace.during(time)));
+  assert.deepEqual(own.map(([, pid, parent, , , status, signal]) => [pid, parent, status, signal].map(Number)), [
+    [sleeper, process.pid, 0, 0], [three, process.pid, 3, 0], [killed, process.pid, 0, 9],
+  ]);
+  assert.equal(own[0][3], comm);
+  between(Number(own[0][4]), 250, most + 1, "age of the sleeper in ms");
+});
+
+test("off-cpu: a program that sleeps, where and how long", async () => {
+  const { text, result } = await traced("off-cpu", [], async () => {
+    const started = Date.now();
+    await run(work, "sleep", "300");
+    return Date.now() - started;
+  });
+  const stacks = [...text.matchAll(/^@us\[(.*?), (?:\n((?: {8}.*\n)+))?\]: (\d+)$/gm)].filter(([, name]) => name === comm);
+  const asleep = stacks.filter(([, , stack]) => /^ {8}hrtimer_nanosleep\+\d+$/m.test(stack));
+  assert.equal(asleep.length, 1);
+  between(Number(asleep[0][3]), 300_000, (result + 1) * 1000, "us asleep");
+});
+
+const memoryController = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].find((path) =>
+  existsSync(join(path, "memory.limit_in_bytes")) || (existsSync(join(path, "cgroup.subtree_control"))
+    && readFileSync(join(path, "cgroup.subtree_control"), "utf8").split(/\s+/).includes("memory")));
+
+test("oom-kills: the victim and its size", async (t) => {
+  if (memoryController === undefined) return t.skip("needs the memory controller of control groups");
+  const limit = 24 << 20;
+  const group = join(memoryController, `strobe-test-${process.pid}`);
+  mkdirSync(group);
+  try {
+    // The limit's file of the first and of the second version of control groups; neither may swap its way out.
+    const settings = { "memory.limit_in_bytes": limit, "memory.max": limit, "memory.swappiness": 0, "memory.swap.max": 0 };
+    for (const [file, value] of Object.entries(settings)) {
+      if (existsSync(join(group, file))) writeFileSync(join(group, file), String(value));
+    }
+    const trace = await traced("oom-kills", [], () => run(work, "hog", join(group, "cgroup.procs")));
+    const pid = String(trace.result.pid);
+    const own = rows(trace, ([, victim]) => victim === pid);
+    assert.equal(own.length, 1);
+    const [time, , name, total, anonymous, files, ...wanted] = own[0];
+    assert.ok(trace.during(time));
+    assert.equal(name, comm);
+    assert.equal(wanted.join(" "), `${comm} (${pid})`);
+    between(Number(anonymous), (limit >> 10) / 2, limit >> 10, "KiB of its own");
+    between(Number(total), Number(anonymous) + Number(files), (limit >> 10) * 4, "KiB of address space");
+  } finally {
+    rmdirSync(group);
+  }
+});
+
+test("opens --pid: every form of open, its descriptor or its error", async () => {
+  const [there, missing] = [join(folder.path, "there"), join(folder.path, "not there")];
+  writeFileSync(there, "");
+  const waiting = start(work, ["open", there, missing]);
+  const pid = String(waiting.pid);
+  const release = () => {
+    waiting.release();
+    return waiting.output;
+  };
+  const { text } = await traced("opens", [`--pid=${pid}`], release);
+  const line = (fd: number, error: number, path: string) =>
+    `${pid.padEnd(7)} ${comm.padEnd(16)} ${String(fd).padStart(4)} ${String(error).padStart(4)} ${path}`;
+  assert.deepEqual(text.trim().split("\n").slice(1), [
+    ...[3, 4, 5].map((fd) => line(fd, 0, there)), ...[1, 2, 3].map(() => line(-1, 2, missing)),
+  ]);
+});
+
+test("opens --failed: only those that fail", async () => {
+  const [there, missing] = [join(folder.path, "there"), join(folder.path, "not there")];
+  writeFileSync(there, "");
+  const trace = await traced("opens", ["--failed"], () => run(work, "open", there, missing));
+  const paths = rows(trace, ([pid]) => pid === String(trace.result.pid)).map((columns) => columns.slice(2).join(" "));
+  assert.ok(paths.every((path) => path.startsWith("-1 2 ")));
+  assert.equal(paths.filter((path) => path === `-1 2 ${missing}`).length, 3);
+});
+
+test("page-faults: one for each page touched", async () => {
+  const waiting = start(work, ["touch", "4000"]);
+  const { lines, result } = await traced("page-faults", [], () => {
+    waiting.release();
+    return waiting.output;
+  });
+  const faults = Number(result);
+  between(faults, 4000, 4010, "faults that the kernel counts");
+  const own = lines.map((line) => /^@\[(.*), (\d+)\]: (\d+)$/.exec(line)).filter((match) => match?.[2] === String(waiting.pid));
+  assert.equal(own.length, 1);
+  assert.equal(own[0]?.[1], comm);
+  // Beside the pages touched: the program's own code and stack, for what it does before and after.
+  between(Number(own[0]?.[3]), faults, faults + 100, "faults");
+});
+
+test("run-queue: a wait for each wake-up", async () => {
+  const { text } = await traced("run-queue", [], () => run(work, "pingpong", "2000"));
+  between(counted(text, "@us"), 4000, Infinity, "waits");
+});
+
+test("signals: from whom, to whom, and what became of it", async () => {
+  const trace = await traced("signals", [], async () => {
+    const receiver = start("sleep", ["30"]);
+    // Until it is `sleep`; its predecessor catches what node catches.
+    while (readFileSync(`/proc/${receiver.pid}/comm`, "utf8") !== "sleep\n") await new Promise((done) => setTimeout(done, 5));
+    receiver.child.kill("SIGWINCH");
+    receiver.child.kill("SIGUSR1");
+    await receiver.output;
+    return receiver.pid;
+  });
+  const receiver = String(trace.result);
+  const [self, own] = [String(process.pid), rows(trace, ([, from, , , to]) => from === receiver || to === receiver)];
+  assert.deepEqual(own.map((columns) => columns.slice(1)), [
+    [self, ownComm, "SIGWINCH", receiver, "sleep", "1"],
+    [self, ownComm, "SIGUSR1", receiver, "sleep", "0"],
+    [receiver, "sleep", "SIGCHLD", self, ownComm, "0"],
+  ]);
+  assert.ok(own.every(([time]) => trace.during(time)));
+});
+
+test("slow-files: every call on a file, its bytes and its time", async () => {
+  const path = join(folder.path, "slow");
+  const trace = await traced("slow-files", ["--ms=0"], () => run(work, "files", path));
+  const [bytes, most] = trace.result.output.split(" ").map(Number);
+  assert.equal(bytes, (32 << 20) + 4321 + 1234 + 567);
+  const own = rows(trace, (columns) => columns[2] === String(trace.result.pid) && columns[5] === "slow");
+  const sizes = [32 << 20, 4321, 1234, 567, 0];
+  assert.deepEqual(own.map(([, name, , , size]) => [name, Number(size)]), sizes.map((size) => [comm, size]));
+  assert.ok(own.every(([time, , , ms]) => trace.during(time) && /^\d+\.\d{3}$/.test(ms)));
+  between(Number(own[0][3]), 1, most, "ms for 32 MiB");
+});
+
+test("slow-files --ms: nothing that is quicker", async () => {
+  const trace = await traced("slow-files", ["--ms=100000"], () => run(work, "files", join(folder.path, "slow")));
+  assert.equal(trace.lines.length, 1);
+});
+
+test("switches: as many as the kernel counts", async () => {
+  const { lines, result } = await traced("switches", [], () => run(work, "pingpong", "500"));
+  const [waited, preempted] = result.output.split(" ").map(Number);
+  const count = (map: string) => Number(lines.find((line) => line.startsWith(`@${map}[${comm}]: `))?.split(": ")[1] ?? 0);
+  // Each hand-over is a switch: the first process waits, or is preempted by the one that it wakes.
+  between(waited + preempted, 1000, Infinity, "switches that the kernel counts");
+  // The program counts from its first deed to its last; its start and its end are switches as well.
+  between(count("waited"), waited, waited + 100, "waited");
+  between(count("preempted"), preempted, preempted + 100, "preempted");
+});
+
+test("syscall-latency --pid: a time for each call, at its size", async () => {
+  const waiting = start(work, ["calls", "500"]);
+  const { text } = await traced("syscall-latency", [`--pid=${waiting.pid}`], () => {
+    waiting.release();
+    return waiting.output;
+  });
+  assert.equal(counted(text, "@us[getppid]"), 500);
+  assert.equal(counted(text, "@us[clock_nanosleep]"), 1);
+  assert.equal(counted(text, "@us[clock_nanosleep]", 32768), 1);
+});
+
+test("syscalls: exactly the calls of a program", async () => {
+  const { lines } = await traced("syscalls", [], () => run(work, "calls", "700"));
+  const own = lines.filter((line) => line.startsWith(`@[${comm}, `));
+  assert.ok(own.includes(`@[${comm}, getppid]: 700`));
+  assert.ok(own.includes(`@[${comm}, clock_nanosleep]: 1`));
+  assert.equal(own.at(-1), `@[${comm}, getppid]: 700`);
+});
+
+test("syscalls --pid: one process only", async () => {
+  const waiting = start(work, ["calls", "250"]);
+  const { lines } = await traced("syscalls", [`--pid=${waiting.pid}`], async () => {
+    await run(work, "calls", "10");
+    waiting.release();
+    return waiting.output;
+  });
+  const expected = ["clock_nanosleep]: 1", "exit_group]: 1", "getppid]: 250"].map((line) => `@[${comm}, ${line}`);
+  assert.deepEqual([...lines].sort(), expected);
+});
+
+interface Connection { readonly server: number; readonly client: number }
+
+/** A connection over the loopback: 1200 bytes there, 5000 back. Gives the ports once both ends are closed. */
+function connect(host: string): Promise<Connection> {
+  return new Promise((done, failed) => {
+    const server = createServer((socket) => {
+      let received = 0;
+      socket.on("data", (data) => {
+        received += data.length;
+        if (received === 1200) socket.end(Buffer.alloc(5000));
+      });
+      socket.on("error", failed);
+    });
+    server.on("error", failed);
+    server.listen(0, host, () => {
+      const { port } = server.address() as AddressInfo;
+      const socket = createConnection({ host, port });
+      let client = 0;
+      socket.on("connect", () => {
+        client = socket.localPort ?? 0;
+        socket.write(Buffer.alloc(1200));
+      });
+      socket.on("error", failed);
+      socket.resume();
+      socket.on("close", () => server.close(() => done({ server: port, client })));
+    });
+  });
+}
+
+const sixth = "/proc/net/if_inet6";
+const hosts = existsSync(sixth) && / lo$/m.test(readFileSync(sixth, "utf8")) ? ["127.0.0.1", "::1"] : ["127.0.0.1"];
+
+test("tcp-connections: both ends, their addresses and ports", async () => {
+  const trace = await traced("tcp-connections", [], () => Promise.all(hosts.map(connect)));
+  trace.result.forEach(({ server, client }, i) => {
+    const host = hosts[i];
+    const own = rows(trace, (columns) => columns.slice(4).includes(String(client)) && columns.slice(4).includes(String(server)));
+    assert.deepEqual(own.map((columns) => columns.slice(3).join(" ")).sort(), [
+      `IN ${host} ${server} ${host} ${client}`, `OUT ${host} ${client} ${host} ${server}`,
+    ]);
+    const out = own.find((columns) => columns[3] === "OUT");
+    assert.deepEqual(out?.slice(1, 3), [String(process.pid), ownComm]);
+    assert.ok(own.every(([time]) => trace.during(time)));
+  });
+});
+
+test("tcp-lifetimes: what each end sent and received", async () => {
+  const trace = await traced("tcp-lifetimes", [], async () => {
+    const started = Date.now();
+    const connections = await Promise.all(hosts.map(connect));
+    await new Promise((done) => setTimeout(done, 50));
+    return { connections, most: Date.now() - started };
+  });
+  trace.result.connections.forEach(({ server, client }, i) => {
+    const host = hosts[i];
+    const own = rows(trace, (columns) => columns.includes(String(server)) && columns.includes(String(client)));
+    assert.deepEqual(own.map((columns) => columns.slice(1, 7)).sort((a, b) => Number(b[4]) - Number(a[4])), [
+      [host, String(server), host, String(client), "5000", "1201"], [host, String(client), host, String(server), "1200", "5001"],
+    ]);
+    for (const columns of own) between(Number(columns[7]), 0, trace.result.most + 1, "ms");
+  });
+});
+
+test("tcp-retransmits: a line for each SYN that is sent again", async () => {
+  const trace = await traced("tcp-retransmits", [], () => run(work, "unanswered"));
+  const [listener, ...waiting] = trace.result.output.split(" ");
+  assert.ok(waiting.length > 0);
+  const own = rows(trace, (columns) => columns[4] === listener);
+  assert.ok(own.every(([time, local, , remote]) => trace.during(time) && local === "127.0.0.1" && remote === "127.0.0.1"));
+  assert.deepEqual(own.map((columns) => columns[2]).sort(), waiting.sort());
+});
+
+test("every script was run", () => {
+  assert.deepEqual([...ran].sort(), scripts);
+});
+
+test("docs/tools.md has a section, an example and a line in its table for each script", () => {
+  const headings = [...documentation.matchAll(/^## (.*)$/gm)].map((match) => match[1]);
+  const table = [...documentation.matchAll(/^\| \[([\w-]+)\]\(#([\w-]+)\) \| (.*) \|$/gm)];
+  assert.deepEqual([...headings].sort(), scripts);
+  assert.deepEqual(table.map((match) => match[1]), headings);
+  for (const [, name, anchor, question] of table) {
+    const [shebang, first] = readFileSync(`tools/${name}.bt`, "utf8").split("\n");
+    assert.equal(shebang, "#!/usr/bin/env strobe");
+    assert.equal(anchor, name);
+    const asked = first.replace(`// ${name}: `, "");
+    assert.equal(question, asked[0].toUpperCase() + asked.slice(1));
+    assert.ok(section(name).replace(/\s+/g, " ").includes(question), `the section of ${name} does not ask its question`);
+    assert.match(section(name), new RegExp(`^\`\`\`\n# strobe tools/${name}\\.bt\n[^\`]+\n\`\`\`$`, "m"));
+  }
+});

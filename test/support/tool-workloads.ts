@@ -1,0 +1,205 @@
+// The program that the tests of the ready scripts trace: one binary, many deeds, each known to the last call.
+
+/**
+ * `work DEED …`: waits for the end of its input, then does the deed. So it can be started first (a pid to trace, no calls of
+ * the loader in the way) and set free once the probes are attached.
+ */
+export const workSource = `
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double milliseconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+/* So many pieces of 777 bytes. */
+static void allocate(long n)
+{
+	while (n-- > 0) {
+		void *volatile piece = malloc(777);
+		free(piece);
+	}
+}
+
+/* So many getppid calls, then one wait of 40 ms. */
+static void calls(long n)
+{
+	while (n-- > 0)
+		syscall(SYS_getppid);
+	pause_ms(40);
+}
+
+static void lock(long n)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	while (n-- > 0) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+}
+
+/* Each of the three system calls on each path; what opens stays open. */
+static void opens(char **paths)
+{
+	struct open_how how = { .flags = O_RDONLY };
+	for (; *paths; paths++) {
+		syscall(SYS_open, *paths, O_RDONLY);
+		syscall(SYS_openat, AT_FDCWD, *paths, O_RDONLY);
+		syscall(SYS_openat2, AT_FDCWD, *paths, &how, sizeof how);
+	}
+}
+
+/* Touches so many pages; prints the page faults that the kernel counted meanwhile. */
+static void touch(long pages)
+{
+	struct rusage before, after;
+	char *memory = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, pages * 4096, MADV_NOHUGEPAGE);
+	getrusage(RUSAGE_SELF, &before);
+	for (long i = 0; i < pages; i++)
+		memory[i * 4096] = 1;
+	getrusage(RUSAGE_SELF, &after);
+	dprintf(1, "%ld\\n", after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
+}
+
+/* Joins a control group and takes memory until it is killed for it. */
+static void hog(const char *procs)
+{
+	int fd = open(procs, O_WRONLY);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		exit(1);
+	for (int i = 0; i < 1024; i++) {
+		char *piece = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(piece, 1, 1 << 20);
+	}
+}
+
+/* For ever, but not so that the compiler knows: it would put nothing behind the call. */
+static volatile int spinning = 1;
+void spin_in_here(void)
+{
+	while (spinning)
+		;
+}
+
+/* Known sizes to a file by every call that slow-files knows; prints the milliseconds that the largest took. */
+static void files(const char *path)
+{
+	long large = 32 << 20;
+	char *bytes = calloc(1, large);
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	double start = milliseconds();
+	long done = write(fd, bytes, large);
+	double end = milliseconds();
+	ftruncate(fd, 0);
+	done += pwrite(fd, bytes, 4321, 0);
+	done += pread(fd, bytes, 1234, 0);
+	lseek(fd, 0, SEEK_SET);
+	done += read(fd, bytes, 567);
+	fsync(fd);
+	dprintf(1, "%ld %.3f\\n", done, end - start);
+}
+
+/* Two processes on one CPU hand a byte to and fro; prints how often the kernel says that they waited and were preempted. */
+static void pingpong(long n)
+{
+	int there[2], back[2];
+	char byte = 0;
+	cpu_set_t mask, one;
+	sched_getaffinity(0, sizeof mask, &mask);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &mask)) {
+			CPU_SET(cpu, &one);
+			break;
+		}
+	sched_setaffinity(0, sizeof one, &one);
+	if (pipe(there) || pipe(back))
+		exit(1);
+	struct rusage before, self, child;
+	getrusage(RUSAGE_SELF, &before);
+	if (fork() == 0) {
+		for (long i = 0; i < n; i++)
+			if (read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	for (long i = 0; i < n; i++)
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			exit(1);
+	wait(NULL);
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &child);
+	dprintf(1, "%ld %ld\\n", self.ru_nvcsw + child.ru_nvcsw - before.ru_nvcsw, self.ru_nivcsw + child.ru_nivcsw - before.ru_nivcsw);
+}
+
+/* Connects to a listener whose queue is full, so that SYNs go unanswered; prints its port and those of who waits in vain. */
+static void unanswered(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } }, from;
+	socklen_t size = sizeof to;
+	int connections[4], listener = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&to, size) || listen(listener, 0) || getsockname(listener, (struct sockaddr *)&to, &size))
+		exit(1);
+	for (int i = 0; i < 4; i++) {
+		connections[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(connections[i], (struct sockaddr *)&to, sizeof to);
+	}
+	pause_ms(1300);
+	dprintf(1, "%d", ntohs(to.sin_port));
+	for (int i = 0; i < 4; i++) {
+		struct pollfd ready = { connections[i], POLLOUT, 0 };
+		size = sizeof from;
+		if (poll(&ready, 1, 0) == 0 && getsockname(connections[i], (struct sockaddr *)&from, &size) == 0)
+			dprintf(1, " %d", ntohs(from.sin_port));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *deed = argc > 1 ? argv[1] : "", *first = argc > 2 ? argv[2] : "0";
+	char byte;
+	while (read(0, &byte, 1) > 0)
+		;
+	if (strcmp(deed, "allocate") == 0) allocate(atol(first));
+	else if (strcmp(deed, "calls") == 0) calls(atol(first));
+	else if (strcmp(deed, "lock") == 0) lock(atol(first));
+	else if (strcmp(deed, "open") == 0) opens(argv + 2);
+	else if (strcmp(deed, "sleep") == 0) pause_ms(atol(first));
+	else if (strcmp(deed, "touch") == 0) touch(atol(first));
+	else if (strcmp(deed, "hog") == 0) hog(first);
+	else if (strcmp(deed, "spin") == 0) spin_in_here();
+	else if (strcmp(deed, "files") == 0) files(first);
+	else if (strcmp(deed, "pingpong") == 0) pingpong(atol(first));
+	else if (strcmp(deed, "unanswered") == 0) unanswered();
+	else return atoi(deed);
+	return 0;
+}
+`;
+
+/** Not optimized: every function has a frame, so a stack has every caller. */
+export const workFlags = ["-O0", "-g", "-pthread"] as const;
