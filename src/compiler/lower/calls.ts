@@ -7,8 +7,8 @@ import { parseAddress } from "../javascript/parse-address.ts";
 import { plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, equalBytes, equalStrings, textBytes, textPlace } from "./equality.ts";
 import { contextOf, fetchValue } from "./fetch.ts";
-import { keyPlace, mapOf } from "./map-access.ts";
-import { addressOf, at, behind, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
+import { entryValue, keyPlace, mapOf } from "./map-access.ts";
+import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
@@ -155,15 +155,22 @@ function find(f: FunctionState, e: Call): Value {
   const key = keyPlace(f, access);
   const entry = { map: index, ...(key === undefined ? {} : { key }) };
   const found = build.give((result) => ({ op: "map-has", result, ...entry }));
+  const known = f.frame.homes.has(variable.slot);
   const home = f.home(variable.slot);
+  const inMemory = home.kind === "memory" && !isRegister(home.type);
+  // Declared here, and perhaps never filled: then it reads as zeros.
+  if (inMemory && !known) build.emitFirst({ op: "zero", at: home.place, size: Math.max(1, sizeOf(home.type)) });
   const join = build.newBlock();
   const edges = build.branch(found);
   build.start(edges.then);
-  if (home.kind === "memory" && !isRegister(home.type)) {
+  if (inMemory) {
+    const value = map.value.kind === "aggregate" ? access.type : map.value;
+    const copied = f.slot("found", value);
+    build.emit({ op: "map-copy", to: copied, ...entry, size: sizeOf(value) });
     f.markWritten(home);
-    f.into(access, home.type, home.place);
+    copy(f, { at: "place", place: copied }, value, home.type, home.place);
   } else {
-    f.storeHome(home, convert(f, f.value(access), map.value, home.type));
+    f.storeHome(home, convert(f, entryValue(f, access, key), access.type, home.type));
   }
   build.jump(join);
   build.start(edges.otherwise);

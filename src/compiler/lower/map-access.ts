@@ -52,9 +52,13 @@ function keyed(key: Place | undefined): { key?: Place } {
 
 /** The value of an entry that is a number: 0 when missing. An aggregation's is gathered from all CPUs. */
 export function mapValue(f: FunctionState, access: MapAccess): Value {
+  return entryValue(f, access, keyPlace(f, access));
+}
+
+/** The same, with the key where it was built. */
+export function entryValue(f: FunctionState, access: MapAccess, key: Place | undefined): Value {
   const { index, map } = mapOf(f, access);
   const { value } = map;
-  const key = keyPlace(f, access);
   if (value.kind === "aggregate") {
     return f.build.give((result) => ({ op: "aggregate-read", result, map: index, ...keyed(key), signed: value.signed }));
   }

@@ -53,6 +53,11 @@ export class FunctionBuilder {
     if (block.terminator === undefined) block.instructions.push(instruction);
   }
 
+  /** Emits an instruction at the start of the function, before all others. */
+  emitFirst(instruction: Instruction): void {
+    this.#blocks[0].instructions.unshift(instruction);
+  }
+
   /** Emits an instruction that has a result, and gives the result. */
   give(make: (result: Value) => Instruction, name?: string): Value {
     const result = this.newValue(name);
