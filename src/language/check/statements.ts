@@ -121,17 +121,18 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
   const before = variableType(body, slot);
   const type = node.operator === null ? value.type
     : binaryType(node.operator, { ...variable, slot, type: before }, value, node.span, body);
-  intoVariable(body, slot, type, value, variable, node.span);
+  intoVariable(body, slot, type, node.operator === null ? value : undefined, variable, node.span);
   return { ...node, target: { ...variable, slot, type: variableType(body, slot) }, value };
 }
 
-function intoVariable(body: Body, slot: number, type: Type, value: Expression, variable: Variable, span: Statement["span"]): void {
+/** `value` is there when it is what the variable becomes, as it is. */
+function intoVariable(body: Body, slot: number, type: Type, value: Expression | undefined, variable: Variable, span: Statement["span"]): void {
   const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
     report(body, "type", span, `$${variable.name} is a ${describe(declared ?? variableType(body, slot))} and cannot hold a ${describe(settled(type))}`);
     return;
   }
-  const constant = declared?.kind === "integer" && value.kind === "integer" ? value.value : undefined;
+  const constant = declared?.kind === "integer" && value?.kind === "integer" ? value.value : undefined;
   if (constant !== undefined && declared?.kind === "integer" && !fits(constant, declared)) {
     report(body, "type", span, `${constant} does not fit ${describe(declared)}`, `cast it: (${describe(declared)})${constant}`);
   }
