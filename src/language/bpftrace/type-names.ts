@@ -76,7 +76,7 @@ export function tryCast(p: Cursor): TypeName | undefined {
   const name = p.peek();
   if (name.kind !== "identifier") return undefined;
   const certain = isTypeWord(name.text) || p.typedefs.has(name.text);
-  if (!certain && p.builtins.isValue(name.text)) return undefined;
+  if (!certain && (p.builtins.isValue(name.text) || name.text === "true" || name.text === "false")) return undefined;
   p.advance();
   const type = tryType(p);
   if (type !== undefined && p.accept(")")) {
