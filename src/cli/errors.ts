@@ -8,7 +8,8 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof ScriptError) {
     return error.diagnostics.map((d) => renderDiagnostic(error.source, d, { color: useColor() })).join("");
   }
-  if (error instanceof LinuxError && error.log !== undefined) {
+  // Without a log it was not the verifier who refused.
+  if (error instanceof LinuxError && error.log) {
     return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
       + (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n");
   }

@@ -6,6 +6,7 @@ import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { JsonConsumer } from "../output/json.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
+import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
@@ -35,12 +36,19 @@ export async function run(options: Options): Promise<number> {
     ? new JsonConsumer({ output, buffering: options.buffering })
     : new TextConsumer({ output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun });
   const log = options.verbose || options.debug.includes("verifier") ? (line: string) => void process.stderr.write(`${line}\n`) : undefined;
+  // A signal that comes while probes are being attached counts as well.
+  let session: Session | undefined;
+  let stopped = options.dryRun;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      stopped = true;
+      session?.stop();
+    });
+  }
   try {
-    const session = await openScript(source, compiled, { ...script, consumer, log });
-    const stop = (): void => session.stop();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+    session = await openScript(source, compiled, { ...script, consumer, log });
     using _status = options.quiet || options.format === "json" ? undefined : StatusLine.start(consumer, output);
-    if (options.dryRun) stop();
+    if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
     return exitCode;

@@ -52,7 +52,6 @@ export interface Compiled {
 export function compile(program: Program, system: System, options: CompileOptions): Compiled {
   const { probes, diagnostics } = resolveProbes(program, system, options);
   let stages: Compiled["stages"] = { program, probes };
-  if (hasError(diagnostics)) return { diagnostics, stages };
   const { cgroupId } = options;
   const kernelAddress = (symbol: string): bigint | undefined => system.symbolAddress(symbol);
   const result = check(program, probes, system.types, {

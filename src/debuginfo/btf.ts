@@ -186,8 +186,8 @@ export class Btf {
     }
   }
 
-  /** The value of an enum constant, by its name. */
-  enumConstant(name: string): bigint | undefined {
+  /** An enum constant by its name: its value, and the id of its enum. */
+  enumConstant(name: string): { readonly value: bigint; readonly id: number } | undefined {
     const inherited = this.base?.enumConstant(name);
     if (inherited !== undefined) return inherited;
     const offset = this.stringOffset(name);
@@ -195,11 +195,14 @@ export class Btf {
     const words = this.#words;
     // The word may occur anywhere in the section: only where it names a constant does it count.
     for (let word = words.indexOf(offset); word >= 0; word = words.indexOf(offset, word + 1)) {
-      const at = this.#records[this.#recordAt(word)];
+      const record = this.#recordAt(word);
+      const at = this.#records[record];
       const kind = (words[at + 1] >>> 24) & 0x1f;
       if (kind !== KIND_ENUM && kind !== KIND_ENUM64) continue;
       const each = kind === KIND_ENUM ? 2 : 3;
-      if (word >= at + 3 && (word - at - 3) % each === 0) return enumValue(words, word, each === 3, words[at + 1] >>> 31 === 1);
+      if (word >= at + 3 && (word - at - 3) % each === 0) {
+        return { value: enumValue(words, word, each === 3, words[at + 1] >>> 31 === 1), id: this.start + record };
+      }
     }
     return undefined;
   }

@@ -5,7 +5,13 @@ export type IntegerBits = 8 | 16 | 32 | 64;
 /** Where a pointer points: the two need different helpers to read. */
 export type AddressSpace = "kernel" | "user";
 
-export interface IntegerType { readonly kind: "integer"; readonly bits: IntegerBits; readonly signed: boolean }
+export interface IntegerType {
+  readonly kind: "integer";
+  readonly bits: IntegerBits;
+  readonly signed: boolean;
+  /** C's `char`: an array of it is shown as text. */
+  readonly character?: true;
+}
 export interface BooleanType { readonly kind: "boolean" }
 export interface VoidType { readonly kind: "void" }
 /** Nothing known yet; only before the checker has run. */
@@ -118,6 +124,7 @@ export const u16 = integer(16, false);
 export const u32 = integer(32, false);
 export const u64 = integer(64, false);
 export const i8 = integer(8, true);
+export const char: IntegerType = { kind: "integer", bits: 8, signed: true, character: true };
 export const i16 = integer(16, true);
 export const i32 = integer(32, true);
 export const i64 = integer(64, true);

@@ -41,8 +41,8 @@ export class ByteWriter {
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** Copies up to `limit` bytes, stopping before a NUL. */
-  cString(from: Uint8Array, offset: number, limit: number): void {
+  /** Copies up to `limit` bytes, stopping before a NUL; gives how many. */
+  cString(from: Uint8Array, offset: number, limit: number): number {
     this.reserve(limit);
     const out = this.bytes;
     let at = this.length;
@@ -51,7 +51,9 @@ export class ByteWriter {
       if (byte === 0) break;
       out[at++] = byte;
     }
+    const copied = at - this.length;
     this.length = at;
+    return copied;
   }
 
   /** A non-negative integer below 2^53 in decimal. */

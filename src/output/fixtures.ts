@@ -17,7 +17,7 @@ export function schemaOf(action: EventAction, types: readonly Type[]): EventSche
 
 export function servicesOf(plan: Partial<Plan> = {}): ConsumerServices {
   return {
-    plan: { maps: [], probeNames: ["begin"], timeFormats: [], ...plan } as unknown as Plan,
+    plan: { maps: [], probeNames: ["begin"], timeFormats: [], config: { maxStringLength: 1024, stringTrailer: ".." }, ...plan } as unknown as Plan,
     bootToEpochMilliseconds: (ns) => Number(ns / 1_000_000n),
     symbols: {
       kernel: (address) => (address < 0x1000n ? { address } : { address, symbol: "vfs_read", offset: Number(address - 0x1000n) }),

@@ -55,7 +55,7 @@ function conversionWriter(
   const { type, offset } = field;
   const plain = conversion.flags === "" && conversion.width === 0 && conversion.precision === -1;
   if (plain) {
-    const fast = fastWriter(conversion, type, offset, memory, out);
+    const fast = fastWriter(conversion, type, offset, memory, out, services);
     if (fast) return fast;
   }
   if (conversion.letter === "s" && conversion.flags.replace("-", "") === "" && conversion.precision === -1) {
@@ -70,12 +70,18 @@ function conversionWriter(
 
 /** The conversions without flags or width that most scripts are made of. */
 function fastWriter(
-  { letter }: PrintfConversion, type: Type, at: number, memory: RecordMemory, out: ByteWriter,
+  { letter }: PrintfConversion, type: Type, at: number, memory: RecordMemory, out: ByteWriter, { plan }: ConsumerServices,
 ): RecordWriter | undefined {
   const { bytes, words, view } = memory;
   if (letter === "s") {
-    if (type.kind === "string") return (o) => out.cString(bytes, o + at, type.capacity);
-    if (type.kind === "array" && isCharacter(type.element)) return (o) => out.cString(bytes, o + at, type.length);
+    if (type.kind === "string" && type.capacity === plan.config.maxStringLength) {
+      const trailer = new TextEncoder().encode(plan.config.stringTrailer);
+      return (o) => {
+        if (out.cString(bytes, o + at, type.capacity) === type.capacity - 1) out.constant(trailer);
+      };
+    }
+    if (type.kind === "string") return (o) => void out.cString(bytes, o + at, type.capacity);
+    if (type.kind === "array" && isCharacter(type.element)) return (o) => void out.cString(bytes, o + at, type.length);
     return undefined;
   }
   const bits = type.kind === "pointer" ? 64 : type.kind === "integer" || type.kind === "enum" ? type.bits : 0;

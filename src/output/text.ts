@@ -70,13 +70,8 @@ export class TextConsumer implements Consumer {
         };
       }
       case "print-entry": {
-        const { name } = services.plan.maps[action.map];
-        const keys = fields.slice(0, -1);
         const value = fields[fields.length - 1];
-        return (offset) => {
-          const key = keys.map((k) => valueText(k.type, memory, offset + k.offset, services)).join(", ");
-          out.text(`@${name}[${key}]: ${valueText(value.type, memory, offset + value.offset, services)}\n`);
-        };
+        return (offset) => out.text(`${valueText(value.type, memory, offset + value.offset, services)}\n`);
       }
       case "time": return () => {
         const now = Date.now();
@@ -135,7 +130,7 @@ export class TextConsumer implements Consumer {
 
   /** The blank line between a script's own output and its maps, where bpftrace has it. */
   endOfEvents(): void {
-    if (!this.#options.silent) this.#out.text("\n\n");
+    this.#out.text("\n\n");
   }
 
   flush(): void {
@@ -150,7 +145,7 @@ export class TextConsumer implements Consumer {
   #write(): void {
     if (this.#out.length === 0) return;
     try {
-      writeFully(this.#options.output, this.#out.view());
+      if (!this.#options.silent) writeFully(this.#options.output, this.#out.view());
     } finally {
       this.#out.clear();
     }

@@ -30,7 +30,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       const address = memory.view.getBigUint64(offset, true);
       return address === 0n ? "0" : `0x${address.toString(16)}`;
     }
-    case "string": return readString(memory, offset, type.capacity);
+    case "string": return withTrailer(readString(memory, offset, type.capacity), type.capacity, services);
     case "buffer": return bufferText(readBuffer(memory, offset), "printable");
     case "array":
       if (isCharacter(type.element)) return readString(memory, offset, type.length);
@@ -86,12 +86,18 @@ export function readString({ bytes }: Memory, offset: number, capacity: number):
   return decoder.decode(bytes.subarray(offset, end));
 }
 
+/** Text that filled all the room that str() had was cut, as far as anyone can tell: bpftrace marks it, too. */
+function withTrailer(text: string, capacity: number, { plan }: ConsumerServices): string {
+  const { maxStringLength, stringTrailer } = plan.config;
+  return capacity === maxStringLength && Buffer.byteLength(text) === capacity - 1 ? text + stringTrailer : text;
+}
+
 export function readBuffer({ bytes, view }: Memory, offset: number): Uint8Array {
   return bytes.subarray(offset + 4, offset + 4 + view.getUint32(offset, true));
 }
 
 export function isCharacter(type: Type): boolean {
-  return type.kind === "integer" && type.bits === 8 && type.signed;
+  return type.kind === "integer" && type.character === true;
 }
 
 export function elementSize(type: Type): number {

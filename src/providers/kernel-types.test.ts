@@ -32,7 +32,7 @@ test("structs: members, bit-fields, anonymous members, arrays, pointers to thems
   const [first, text, anonymous, low, , on] = node.members;
   assert.ok(first?.type.kind === "pointer");
   assert.equal(first.type.target, node, "one object for one type");
-  assert.deepEqual(text?.type, { kind: "array", element: i8, length: 16 });
+  assert.deepEqual(text?.type, { kind: "array", element: { ...i8, character: true }, length: 16 });
   assert.equal(struct(anonymous?.type).union, true);
   assert.equal(low?.type, node.members[4]?.type);
   assert.deepEqual(low?.type, i32);

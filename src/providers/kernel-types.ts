@@ -1,8 +1,8 @@
 // The kernel's types as the language's types: BTF records decoded as far as somebody looks.
 import { BtfError, type Btf, type BtfMember } from "../debuginfo/btf.ts";
-import type { TypeScope } from "../language/check/checked.ts";
+import type { EnumConstant, TypeScope } from "../language/check/checked.ts";
 import {
-  boolType, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
+  boolType, char, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
   type AddressSpace, type IntegerBits, type Member, type Type,
 } from "../language/types.ts";
 import { nearest } from "../language/nearest.ts";
@@ -54,8 +54,11 @@ export class KernelTypes implements TypeScope {
     }
   }
 
-  enumConstant(name: string): bigint | undefined {
-    return this.btf.enumConstant(name);
+  enumConstant(name: string): EnumConstant | undefined {
+    const constant = this.btf.enumConstant(name);
+    if (constant === undefined) return undefined;
+    const type = this.typeOf(constant.id);
+    return type.kind === "enum" ? { value: constant.value, type } : { value: constant.value };
   }
 
   similar(name: string, tag?: "struct" | "union" | "enum"): string[] {
@@ -190,7 +193,7 @@ export class KernelTypes implements TypeScope {
       case "int":
         if (type.boolean && type.size === 1) return boolType;
         // The kernel is built with unsigned char, and people mean text or a small signed number.
-        if (type.name === "char" && type.size === 1) return i8;
+        if (type.name === "char" && type.size === 1) return char;
         if (type.size === 16) return { kind: "array", element: u64, length: 2 };
         return integer(bitsOf(type.size), type.signed);
       case "float": return { kind: "struct", union: false, name: type.name, size: type.size, members: [] };

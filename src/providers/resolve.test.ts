@@ -80,7 +80,7 @@ test("system calls' arguments come from the caller's registers", { skip: process
   const registers = { kind: "context", offset: 0, size: 8, signed: false };
   assert.deepEqual(context.load, { attachType: 23, btfId: 101 });
   assert.deepEqual(context.args?.slice(1), [
-    { name: "dfd", type: i64, fetch: { kind: "pointed", base: registers, offset: 112, size: 8, signed: true, space: "typed" } },
+    { name: "dfd", type: i32, fetch: { kind: "pointed", base: registers, offset: 112, size: 4, signed: true, space: "typed" } },
     { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: { kind: "pointed", base: registers, offset: 104, size: 8, signed: false, space: "typed" } },
   ]);
 });

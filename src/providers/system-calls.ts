@@ -3,7 +3,7 @@
 // Calls of 32-bit programs are numbered differently and are taken for the calls of that number.
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
-import { i32, i64 } from "../language/types.ts";
+import { i32, i64, type IntegerBits } from "../language/types.ts";
 import { BPF_TRACE_RAW_TP } from "../linux/bpf.ts";
 import { declaredType } from "./declared-type.ts";
 import { hostMachine, registersOf } from "./registers.ts";
@@ -80,7 +80,18 @@ function callArgument(field: TracepointField, way: "enter" | "exit", number: Fet
   const register = file.systemCallArguments[(field.offset - FIRST_ARGUMENT) / 8];
   const offset = register === undefined ? undefined : file.offsets.get(register);
   if (offset === undefined) return { name, type: i64, fetch: { kind: "constant", value: 0n } };
-  const type = declaredType(field.declaration, field.size, field.signed, "user", system.types);
+  // The format gives every argument a whole register; how much of it counts is the C type's to say: an int's upper half is junk.
+  const type = declaredType(field.declaration, 0, field.signed, "user", system.types);
   const signed = type.kind === "integer" && type.signed;
-  return { name, type, fetch: { kind: "pointed", base: REGISTERS, offset, size: 8, signed, space: "typed" } };
+  const size = type.kind === "integer" ? bytesOfInteger(type.bits) : 8;
+  return { name, type, fetch: { kind: "pointed", base: REGISTERS, offset, size, signed, space: "typed" } };
+}
+
+function bytesOfInteger(bits: IntegerBits): 1 | 2 | 4 | 8 {
+  switch (bits) {
+    case 8: return 1;
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+  }
 }

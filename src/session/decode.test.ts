@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
-import { boolType, i32, i64, i8, u16, u32, u64, type AggregateType, type Type } from "../language/types.ts";
+import { boolType, i32, i64, char, i8, u16, u32, u64, type AggregateType, type Type } from "../language/types.ts";
 import { decoder, type DecodedValue } from "./decode.ts";
 
 /** Decodes bytes placed at an odd distance, so that a decoder that forgets its offset fails. */
@@ -54,7 +54,7 @@ test("structs give their members, anonymous ones' members and bit-fields", () =>
       { name: "", type: inner, offset: 4 },
       { name: "low", type: u32, offset: 0, bitOffset: 3, bitWidth: 6 },
       { name: "sign", type: i32, offset: 0, bitOffset: 9, bitWidth: 2 },
-      { name: "name", type: { kind: "array", element: i8, length: 4 }, offset: 8 },
+      { name: "name", type: { kind: "array", element: char, length: 4 }, offset: 8 },
       { name: "pair", type: { kind: "array", element: u16, length: 2 }, offset: 12 },
     ],
   };

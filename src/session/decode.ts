@@ -53,7 +53,7 @@ export function decoder(type: Type): Decoder {
     case "string": return textDecoder(type.capacity);
     case "buffer": return (view, bytes, offset) => bytes.slice(offset + 4, offset + 4 + Math.min(view.getUint32(offset, true), type.capacity));
     case "array": {
-      if (type.element.kind === "integer" && type.element.bits === 8 && type.element.signed) return textDecoder(type.length);
+      if (type.element.kind === "integer" && type.element.character) return textDecoder(type.length);
       const element = decoder(type.element);
       const { length } = type;
       const stride = sizeOf(type.element);

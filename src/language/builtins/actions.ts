@@ -11,7 +11,7 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "time", form: "both", arity: [0, 1], signature: "time([\"format\"])", placement: "both", statement: true, type: voidType, doc: "Prints the time of day when the event is handled." },
   { name: "cat", form: "function", arity: [1, 255], signature: "cat(\"file name format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints a file." },
   { name: "join", form: "function", arity: [1, 2], signature: "join(strings [, separator])", placement: "kernel", statement: true, type: voidType, doc: "Prints an array of strings on one line." },
-  { name: "skboutput", form: "function", arity: [4, 4], signature: "skboutput(\"path\", skb, length, offset)", placement: "kernel", type: { kind: "integer", bits: 32, signed: false }, kernel: "5.5", doc: "Appends a packet to a capture file." },
+  { name: "skboutput", form: "function", arity: [4, 4], signature: "skboutput(\"path\", skb, length, offset)", placement: "kernel", type: { kind: "integer", bits: 32, signed: false }, kernel: "5.5", planned: true, doc: "Appends a packet to a capture file." },
 
   // ── ending, failing ──
   { name: "exit", form: "both", arity: [0, 1], signature: "exit([code])", placement: "both", statement: true, type: voidType, doc: "Ends tracing; end probes still run." },
@@ -26,7 +26,7 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "override", form: "function", arity: [1, 1], signature: "override(value)", placement: "kernel", statement: true, unsafe: true, kernel: "4.16", type: voidType, doc: "Makes the traced function return a value without running it." },
   { name: "write_user", form: "function", arity: [3, 3], signature: "write_user(destination, source, length)", placement: "kernel", unsafe: true, type: boolType, doc: "Writes into the current process's memory." },
   { name: "system", form: "function", arity: [1, 255], signature: "system(\"command format\", …)", placement: "both", statement: true, unsafe: true, type: voidType, doc: "Runs a shell command and prints its output." },
-  { name: "unwatch", form: "function", arity: [1, 1], signature: "unwatch(address)", placement: "kernel", statement: true, type: voidType, doc: "Removes a watchpoint." },
+  { name: "unwatch", form: "function", arity: [1, 1], signature: "unwatch(address)", placement: "kernel", statement: true, type: voidType, planned: true, doc: "Removes a watchpoint." },
 
   // ── maps ──
   { name: "clear", form: "function", arity: [1, 1], signature: "clear(@map)", placement: "both", statement: true, type: voidType, doc: "Removes everything from a map." },

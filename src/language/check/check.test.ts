@@ -28,7 +28,7 @@ const task: StructType = {
 const reason: EnumType = { kind: "enum", name: "reason", bits: 32, signed: false, names: new Map([[2n, "SOCKET"]]) };
 const scope: TypeScope = {
   find: (name, tag) => tag === "enum" ? (name === "reason" ? reason : undefined) : name === "task_struct" ? task : name === "mm_struct" ? mm : undefined,
-  enumConstant: (name) => name === "KERNEL_CONSTANT" ? 7n : undefined,
+  enumConstant: (name) => name === "KERNEL_CONSTANT" ? { value: 7n } : undefined,
   similar: (name) => name.startsWith("task") ? ["task_struct"] : [],
 };
 const capabilities: Capabilities = { kernel: [6, 18], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true };

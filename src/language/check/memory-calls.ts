@@ -58,7 +58,10 @@ const str: CallCheck = (call, body) => {
   if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
   const args = length === undefined ? [pointer] : [pointer, length];
-  const own = length === undefined && pointer.type.kind === "string" ? pointer.type.capacity
+  // Of text that is here already, the length counts characters; of memory, the end as well.
+  const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
+  const own = chosen !== undefined && pointer.type.kind === "string" ? Math.min(Number(chosen) + 1, pointer.type.capacity)
+    : length === undefined && pointer.type.kind === "string" ? pointer.type.capacity
     : length === undefined && pointer.type.kind === "array" ? sizeOf(pointer.type) + 1 : undefined;
   return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body) } };
 };

@@ -2,14 +2,14 @@
 import { nearest } from "../nearest.ts";
 import type { EnumDeclaration, Program, TypeName } from "../program.ts";
 import type { AddressSpace, EnumType, StructType, Type } from "../types.ts";
-import { boolType, i16, i32, i64, i8, u16, u32, u64, u8, voidType } from "../types.ts";
+import { boolType, char, i16, i32, i64, i8, u16, u32, u64, u8, voidType } from "../types.ts";
 import type { TypeScope } from "./checked.ts";
 import { structType } from "./structs.ts";
 
 /** Types that need no debug information: the language's own, C's, and the kernel's fixed-width typedefs. */
 const basic: ReadonlyMap<string, Type> = new Map<string, Type>([
   ["void", voidType], ["bool", boolType], ["_Bool", boolType],
-  ["char", i8], ["signed char", i8], ["unsigned char", u8],
+  ["char", char], ["signed char", i8], ["unsigned char", u8],
   ["short", i16], ["short int", i16], ["signed short", i16], ["unsigned short", u16], ["unsigned short int", u16], ["short unsigned int", u16],
   ["int", i32], ["signed", i32], ["signed int", i32], ["unsigned", u32], ["unsigned int", u32],
   ["long", i64], ["long int", i64], ["signed long", i64], ["unsigned long", u64], ["unsigned long int", u64], ["long unsigned int", u64],
@@ -58,12 +58,9 @@ export class TypeNames {
     return this.#structs.get(name);
   }
 
-  /** An enum constant, of the script or the kernel; the kernel's are plain numbers unless their enum is known. */
+  /** An enum constant, of the script or the kernel. */
   constant(name: string): { value: bigint; type?: EnumType } | undefined {
-    const own = this.#constants.get(name);
-    if (own !== undefined) return own;
-    const value = this.#scope.enumConstant(name);
-    return value === undefined ? undefined : { value };
+    return this.#constants.get(name) ?? this.#scope.enumConstant(name);
   }
 
   constantNames(): Iterable<string> {

@@ -1,0 +1,205 @@
+// The command as a person meets it: flags, messages, signals, what it leaves behind.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { syscallsSource } from "../support/programs.ts";
+import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+let syscalls = "";
+let objects = "";
+
+before(() => {
+  syscalls = compileC(folder.path, "syscalls", syscallsSource);
+  objects = bpfObjects();
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+const counting = 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @ = count(); }';
+
+test("Attached N probes goes to standard error, unless -q", async () => {
+  const script = 'begin { printf("hi\\n"); } interval:ms:1 { exit(); } tracepoint:sched:sched_switch { }';
+  const loud = await strobe(["-e", script]);
+  assert.deepEqual([loud.stdout, loud.stderr, loud.code], ["hi\n\n\n", "Attached 3 probes\n", 0]);
+  const quiet = await strobe(["-q", "-e", script]);
+  assert.deepEqual([quiet.stdout, quiet.stderr], ["hi\n\n\n", ""]);
+});
+
+test("the exit code is the script's", async () => {
+  assert.equal((await strobe(["-q", "-e", "begin { exit(3); }"])).code, 3);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} prints the maps once and detaches`, async () => {
+    const running = startStrobe(["-e", counting]);
+    await running.attached;
+    spawnSync(syscalls, ["250"]);
+    running.child.kill(signal);
+    const { stdout, code } = await running.outcome;
+    assert.equal(stdout, "\n\n@: 250\n");
+    assert.equal(code, 0);
+    await nothingLeft(objects);
+  });
+}
+
+test("SIGKILL in mid-trace leaves nothing", async () => {
+  const running = startStrobe(["-e", `${counting} profile:hz:99 { @p[pid] = count(); } uprobe:${syscalls}:main { @u = count(); }`]);
+  await running.attached;
+  running.child.kill("SIGKILL");
+  assert.equal((await running.outcome).signal, "SIGKILL");
+  await nothingLeft(objects);
+});
+
+test("the traced command's end is the end", async () => {
+  const { stdout, stderr, code } = await strobe(["-q", "-c", `${syscalls} 77`, "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @ = count(); }"]);
+  assert.deepEqual([stdout, stderr, code], ["\n\n@: 77\n", "", 0]);
+});
+
+test("a traced process's end is the end", async () => {
+  const child = spawn("sleep", ["1.5"]);
+  const { stdout, code } = await strobe(["-q", "-p", String(child.pid), "-e", 'begin { printf("on\\n"); }']);
+  assert.deepEqual([stdout, code], ["on\n\n\n", 0]);
+});
+
+test("a closed pipe ends it quietly", () => {
+  const { stdout, stderr } = spawnSync("bash", ["-c",
+    `"${process.execPath}" dist/strobe.js -q -e 'interval:ms:1 { printf("line\\n"); }' | head -n 3`], { encoding: "utf8", timeout: 15_000 });
+  assert.equal(stdout, "line\nline\nline\n");
+  assert.equal(stderr, "");
+});
+
+test("-o writes the output to a file", async () => {
+  const file = join(folder.path, "out");
+  const { stdout } = await strobe(["-q", "-o", file, "-e", 'begin { printf("to a file\\n"); exit(); }']);
+  assert.equal(stdout, "");
+  assert.equal(readFileSync(file, "utf8"), "to a file\n\n\n");
+});
+
+test("-f json prints an object a line", async () => {
+  const { stdout } = await strobe(["-q", "-f", "json", "-e", 'begin { printf("a \\"b\\"\\n"); @m["k", 1] = 2; @h = hist(4); exit(); }']);
+  const lines = stdout.trim().split("\n").map((line): unknown => JSON.parse(line));
+  assert.deepEqual(lines, [
+    { type: "printf", data: 'a "b"\n' },
+    { type: "attached_probes", count: 1, data: { probes: 1 } },
+    { type: "hist", data: { "@h": [{ min: 4, max: 7, count: 1 }] } },
+    { type: "map", data: { "@m": { "k,1": 2 } } },
+  ]);
+});
+
+test("scripts are files, standard input, or run by their first line", async () => {
+  const script = join(folder.path, "hello.bt");
+  writeFileSync(script, `#!/usr/bin/env strobe\nbegin { printf("%s %d\\n", str($1), $#); exit(); }\n`);
+  chmodSync(script, 0o755);
+  assert.equal((await strobe(["-q", script, "you", "too"])).stdout, "you 2\n\n\n");
+  assert.equal((await strobe(["-q", "-"], { input: 'begin { printf("in\\n"); exit(); }' })).stdout, "in\n\n\n");
+  const path = join(folder.path, "strobe");
+  writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${resolve("dist/strobe.js")}" "$@"\n`);
+  chmodSync(path, 0o755);
+  const run = spawnSync(script, ["me"], { encoding: "utf8", env: { PATH: `${folder.path}:/usr/bin:/bin` } });
+  assert.equal(run.stdout, "me 1\n\n\n");
+});
+
+test("an empty environment will do", async () => {
+  const { stdout, code } = await strobe(["-q", "-e", 'begin { printf("bare\\n"); exit(); }'], { env: {} });
+  assert.deepEqual([stdout, code], ["bare\n\n\n", 0]);
+});
+
+test("mistakes are shown where they are, with the nearest name, all at once", async () => {
+  const script = "tracepoint:sched:sched_swich { @ = count(); }\nbegin { print(nsec); printf(\"%d\\n\", \"text\"); }\n";
+  const file = join(folder.path, "wrong.bt");
+  writeFileSync(file, script);
+  const { stderr, stdout, code } = await strobe([file]);
+  assert.equal(code, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /wrong\.bt:1:1/);
+  assert.match(stderr, /tracepoint:sched:sched_swich \{/);
+  assert.match(stderr, /\^~*|~~+|\^+/);
+  assert.match(stderr, /sched_switch/);
+  assert.match(stderr, /wrong\.bt:2:\d+/);
+  assert.match(stderr, /nsecs/);
+});
+
+test("what cannot be undone needs --unsafe", async () => {
+  const script = 'begin { system("echo from the shell"); exit(); }';
+  const refused = await strobe(["-e", script]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /--unsafe/);
+  const allowed = await strobe(["-q", "--unsafe", "-e", script]);
+  assert.equal(allowed.stdout, "from the shell\n\n\n");
+});
+
+test("--dry-run attaches and leaves", async () => {
+  const { stdout, stderr, code } = await strobe(["--dry-run", "-e", 'tracepoint:sched:sched_switch { printf("x\\n"); }']);
+  assert.deepEqual([stdout, stderr, code], ["", "Attached 1 probe\n", 0]);
+});
+
+test("-l lists, -lv shows arguments", async () => {
+  const list = await strobe(["-l", "tracepoint:sched:sched_process_ex*"]);
+  assert.equal(list.stdout, "tracepoint:sched:sched_process_exec\ntracepoint:sched:sched_process_exit\n");
+  const verbose = await strobe(["-lv", "tracepoint:sched:sched_process_exec"]);
+  assert.equal(verbose.stdout, "tracepoint:sched:sched_process_exec\n    __data_loc char[] filename\n    pid_t pid\n    pid_t old_pid\n");
+  const none = await strobe(["-l", "tracepoint:nothing:here"]);
+  assert.equal(none.stdout, "");
+  const ofScript = await strobe(["-l", "-e", "tracepoint:sched:sched_process_ex* { } begin { }"]);
+  assert.equal(ofScript.stdout, "tracepoint:sched:sched_process_exec\ntracepoint:sched:sched_process_exit\nbegin\n");
+});
+
+test("-d shows the tree, the intermediate code and the bytecode", async () => {
+  const { stdout, code } = await strobe(["-d", "-e", "tracepoint:raw_syscalls:sys_enter { @ = count(); }"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /aggregate/);
+  assert.match(stdout, /call|exit/);
+});
+
+test("-h, -V and --info", async () => {
+  assert.match((await strobe(["-h"])).stdout, /^strobe: ask a running Linux system a question\n/);
+  assert.match((await strobe(["-V"])).stdout, /^strobe v\d+\.\d+\.\d+\n$/);
+  const info = await strobe(["--info"]);
+  assert.equal(info.code, 0);
+  assert.match(info.stdout, /BTF/);
+});
+
+test("misuse says how to use it", async () => {
+  for (const args of [["--nonsense"], [], ["-p", "x", "-e", "begin {}"], ["no-such-file.bt"]]) {
+    const { stderr, code } = await strobe(args);
+    assert.equal(code, 1, args.join(" "));
+    assert.match(stderr, /^strobe: /);
+  }
+});
+
+test("without root it says what is missing", () => {
+  const run = spawnSync("setpriv", ["--reuid", "65534", "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all",
+    process.execPath, resolve("dist/strobe.js"), "-e", "tracepoint:sched:sched_switch { @ = count(); }"], { encoding: "utf8" });
+  assert.equal(run.status, 1);
+  assert.match(run.stderr, /root|CAP_BPF|privilege/i);
+});
+
+test("events that do not fit are counted and said", async () => {
+  const running = startStrobe(["-e", 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %s\\n", nsecs, "some text that makes the record long enough to fill the ring"); }'],
+    { env: { ...process.env, BPFTRACE_PERF_RB_PAGES: "64" } });
+  await running.attached;
+  // A stopped reader cannot keep up.
+  running.child.kill("SIGSTOP");
+  spawnSync(syscalls, ["100000"]);
+  running.child.kill("SIGCONT");
+  const { stdout, stderr } = await interrupt(running);
+  const lines = stdout.split("\n").filter((line) => line.includes("some text")).length;
+  const lost = [...stderr.matchAll(/lost (\d+) events/gi)].reduce((sum, m) => sum + Number(m[1]), 0);
+  assert.ok(lost > 0);
+  assert.equal(lines + lost, 100000);
+});
+
+test("a full map is counted and said", async () => {
+  const running = startStrobe(["-e", 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @n++; @m[@n] = 1; } end { printf("%d\\n", len(@m)); clear(@m); clear(@n); }'],
+    { env: { ...process.env, BPFTRACE_MAX_MAP_KEYS: "100" } });
+  await running.attached;
+  spawnSync(syscalls, ["1000"]);
+  const { stdout, stderr } = await interrupt(running);
+  assert.equal(stdout.trim(), "100");
+  assert.match(stderr, /900 updates of @m failed: the map is full \(raise max_map_keys\)/);
+});

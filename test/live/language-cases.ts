@@ -1,0 +1,94 @@
+// Scripts of the language and exactly what they print. Each ends by itself.
+
+export interface LanguageCase { readonly name: string; readonly script: string; readonly output: string; readonly args?: readonly string[] }
+
+/** Wraps statements into a begin probe that exits. */
+const begin = (body: string) => `begin { ${body} exit(); }`;
+
+/** Maps are printed behind two blank lines at the end. */
+const maps = (text: string) => `\n\n${text}`;
+
+const end = "\n\n";
+
+export const languageCases: readonly LanguageCase[] = [
+  // integers
+  { name: "literals", script: begin('print((10, 0x10, 1_000, 1e3, 5ms, 010));'), output: `(10, 16, 1000, 1000, 5000000, 8)\n${end}` },
+  { name: "arithmetic", script: begin("print((7 + 3 * 2, (7 + 3) * 2, 7 - 10, 7 / 2, -7 / 2, 7 % 3));"), output: `(13, 20, -3, 3, -3, 1)\n${end}` },
+  { name: "bits", script: begin("print((6 & 3, 6 | 3, 6 ^ 3, ~0, 1 << 10, 1024 >> 3));"), output: `(2, 7, 5, 18446744073709551615, 1024, 128)\n${end}` },
+  { name: "relations", script: begin("print((1 < 2, 2 <= 1, 3 == 3, 3 != 3, 2 > 1, 1 >= 2));"), output: `(true, false, true, false, true, false)\n${end}` },
+  { name: "logic is short", script: begin("$x = 0; if (0 && $x++) { } if (1 || $x++) { } print($x); print((1 && 0, 1 || 0, !1, !0));"), output: `0\n(false, true, false, true)\n${end}` },
+  { name: "negative comparison", script: begin("$a = -1; if ($a < 0) { print(\"neg\"); } if ($a > 0) { print(\"pos\"); }"), output: `neg\n${end}` },
+  { name: "ternary", script: begin('$x = 5; print($x > 3 ? "big" : "small"); print($x > 7 ? 1 : 2);'), output: `big\n2\n${end}` },
+  { name: "casts cut", script: begin("print(((uint8)257, (int8)255, (uint16)65537, (int32)4294967295, (uint64)-1));"), output: `(1, -1, 1, -1, 18446744073709551615)\n${end}` },
+  { name: "increments", script: begin("$i = 5; print($i++); print($i); print(++$i); print($i--); print(--$i);"), output: `5\n6\n7\n7\n5\n${end}` },
+  { name: "compound", script: begin("$i = 5; $i += 3; $i *= 2; $i -= 1; $i /= 2; $i <<= 2; $i |= 1; $i ^= 3; $i %= 20; $i &= 14; $i >>= 1; print($i);"), output: `5\n${end}` },
+  { name: "sizes", script: begin("print((sizeof(uint8), sizeof(int32), sizeof(uint64), sizeof(struct task_struct) > 1000));"), output: `(1, 4, 8, true)\n${end}` },
+  { name: "division by zero is zero", script: begin("$z = 0; print(5 / $z); "), output: `0\n${end}` },
+
+  // control flow
+  { name: "else if", script: begin('$x = 2; if ($x == 1) { print("one"); } else if ($x == 2) { print("two"); } else { print("more"); }'), output: `two\n${end}` },
+  { name: "while", script: begin("$i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } print($i); }"), output: `1\n3\n${end}` },
+  { name: "unroll", script: begin("$i = 0; unroll (4) { $i += 2; } print($i);"), output: `8\n${end}` },
+  { name: "for a range", script: begin("$sum = 0; for ($i : 0..5) { $sum += $i; } print($sum);"), output: `10\n${end}` },
+  { name: "for a map", script: begin('@m["a"] = 1; @m["b"] = 2; $n = 0; for ($kv : @m) { $n += $kv.1; } print($n); clear(@m);'), output: `3\n${end}` },
+  { name: "return", script: 'begin { print(1); if (1) { exit(); return; } print(2); }', output: `1\n${end}` },
+  { name: "predicates", script: 'begin /0/ { print("no"); } begin /1/ { print("yes"); exit(); }', output: `yes\n${end}` },
+  { name: "exit ends the handler", script: 'begin { exit(); } end { print("end"); }', output: `end\n${end}` },
+  { name: "scopes", script: begin("$x = 1; if (1) { let $y = 2; $x = $x + $y; } print($x);"), output: `3\n${end}` },
+  { name: "block expression", script: begin("let $a = { let $b = 1; $b + 1 }; print($a);"), output: `2\n${end}` },
+
+  // strings, tuples, records
+  { name: "strings", script: begin('$s = "hello"; print($s); print($s == "hello"); print($s != "world"); printf("%s|%10s|%-6s|\\n", $s, $s, $s);'), output: `hello\ntrue\ntrue\nhello|     hello|hello |\n${end}` },
+  { name: "escapes", script: begin('printf("a\\tb\\\\ \\"q\\" \\x41\\n");'), output: `a\tb\\ "q" A\n${end}` },
+  { name: "string functions", script: begin('print((strncmp("abc", "abd", 2), strncmp("abc", "abd", 3) != 0, strcontains("hello", "ell"), strcontains("hello", "x")));'), output: `(0, true, true, false)\n${end}` },
+  { name: "str with a length", script: begin('print(str("hello", 3));'), output: `hel\n${end}` },
+  { name: "tuples", script: begin('$t = (1, "two", (3, 4)); print($t); print(($t.0, $t.1, $t.2.1));'), output: `(1, two, (3, 4))\n(1, two, 4)\n${end}` },
+  { name: "records", script: begin('$r = (a=1, b="x"); print($r); print($r.b);'), output: `{ .a = 1, .b = x }\nx\n${end}` },
+  { name: "array cast", script: begin("$a = (int8[4])0x01020304; print($a); print($a[1]);"), output: `[4,3,2,1]\n3\n${end}` },
+  { name: "booleans", script: begin("$b = true; print($b); if (!$b) { print(1); } else { print(0); } @b = false;"), output: `true\n0\n${maps("@b: false\n")}` },
+  { name: "byte swap", script: begin("print((bswap((uint16)0x0102), bswap((uint32)0x01020304), bswap((uint8)7)));"), output: `(513, 67305985, 7)\n${end}` },
+
+  // printf
+  { name: "printf", script: begin('printf("%d %u %x %X %o %c %%|%5d|%-5d|%05d|%+d|%#x\\n", -1, 7, 255, 255, 8, 65, 42, 42, 42, 42, 255);'), output: `-1 7 ff FF 10 A %|   42|42   |00042|+42|0xff\n${end}` },
+  { name: "printf sizes", script: begin('printf("%hhd %hd %d %ld %lld %llu %lx\\n", 1, 2, 3, 4, 5, 6, 255);'), output: `1 2 3 4 5 6 ff\n${end}` },
+  { name: "printf buffers", script: begin('printf("%r %rx %rh\\n", buf("a\\x01", 2), buf("a", 1), buf("ab", 2));'), output: `a\\x01 \\x61 61 62\n${end}` },
+  { name: "printf enum", script: "enum color { RED = 1, BLUE = 5 } begin { printf(\"%d %s\\n\", BLUE, BLUE); print(RED); exit(); }", output: `5 BLUE\nRED\n${end}` },
+  { name: "kernel enum", script: begin('printf("%d %s\\n", BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_ARRAY);'), output: `2 BPF_MAP_TYPE_ARRAY\n${end}` },
+  { name: "addresses", script: begin("print((ntop(0x0100007f), ntop(2, 0x08080808)));"), output: `(127.0.0.1, 8.8.8.8)\n${end}` },
+  { name: "error names", script: begin("print((strerror(2), strerror(13)));"), output: `(No such file or directory, Permission denied)\n${end}` },
+  { name: "kernel symbols", script: begin('print(ksym(kaddr("do_exit")));'), output: `do_exit\n${end}` },
+
+  // maps
+  { name: "scalar map", script: begin("@x = 1; @x += 4; @x++; print(@x);"), output: `@x: 6\n${maps("@x: 6\n")}` },
+  { name: "keyed map by value", script: begin('@v["b"] = 20; @v["a"] = 10; @v["c"] = 30;'), output: maps("@v[a]: 10\n@v[b]: 20\n@v[c]: 30\n") },
+  { name: "keys of several parts", script: begin('@m[1, "x", -2] = "v"; @m[2, "yy", 3] = "w"; print(@m[2, "yy", 3]); delete(@m[2, "yy", 3]);'), output: `w\n${maps("@m[1, x, -2]: v\n")}` },
+  { name: "missing keys read as zero", script: begin("@m[1] = 5; print(@m[2]); print(@m[1]); clear(@m);"), output: `0\n5\n${end}` },
+  { name: "has_key and delete", script: begin('@m["a"] = 1; print((has_key(@m, "a"), has_key(@m, "b"))); print(delete(@m, "a")); print(has_key(@m, "a"));'), output: `(true, false)\ntrue\nfalse\n${end}` },
+  { name: "len", script: begin("@m[1] = 1; @m[2] = 1; print(len(@m)); clear(@m);"), output: `2\n${end}` },
+  { name: "zero keeps keys", script: begin("@m[1] = 5; @m[2] = 6; zero(@m);"), output: maps("@m[1]: 0\n@m[2]: 0\n") },
+  { name: "maps in order of their names", script: begin("@z = 1; @a = 2; @m = 3;"), output: maps("@a: 2\n@m: 3\n@z: 1\n") },
+  { name: "tuple values", script: begin('@t[1] = (1, "a"); @t[2] = (2, "b"); print(@t[2]); print(@t[1].1); clear(@t);'), output: `(2, b)\na\n${end}` },
+  { name: "tuple keys", script: begin("@m[(1, 2)] = 3; @m[(4, 5)] = 6;"), output: maps("@m[1, 2]: 3\n@m[4, 5]: 6\n") },
+  { name: "top and divisor", script: begin("@m[1] = 10; @m[2] = 30; @m[3] = 20; print(@m, 2); print(@m, 1, 10); clear(@m);"), output: `@m[3]: 20\n@m[2]: 30\n@m[2]: 3\n${end}` },
+
+  // aggregations
+  { name: "count and sum", script: begin("@c = count(); @c = count(); @s = sum(5); @s = sum(-9);"), output: maps("@c: 2\n@s: -4\n") },
+  { name: "minimum, maximum, average", script: begin("@i = min(5); @i = min(-3); @x = max(5); @x = max(9); @a = avg(7); @a = avg(8);"), output: maps("@a: 7\n@i: -3\n@x: 9\n") },
+  { name: "stats", script: begin("@t = stats(10); @t = stats(21);"), output: maps("@t: { .count = 2, .average = 15, .total = 31 }\n") },
+  { name: "keyed aggregations", script: begin('@c["x"] = count(); @c["y"] = count(); @c["y"] = count(); @a[1] = avg(10); @a[1] = avg(20);'), output: maps("@a[1]: 15\n@c[x]: 1\n@c[y]: 2\n") },
+  { name: "histogram", script: begin("@h = hist(0); @h = hist(1); @h = hist(3); @h = hist(-4);"), output: maps(
+    `@h:\n(..., 0)               1 |${"@".repeat(52)}|\n[0]                    1 |${"@".repeat(52)}|\n`
+    + `[1]                    1 |${"@".repeat(52)}|\n[2, 4)                 1 |${"@".repeat(52)}|\n\n`) },
+  { name: "linear histogram", script: begin("@l = lhist(15, 0, 30, 10); @l = lhist(40, 0, 30, 10);"), output: maps(
+    `@l:\n[10, 20)               1 |${"@".repeat(52)}|\n[20, 30)               0 |${" ".repeat(52)}|\n[30, ...)              1 |${"@".repeat(52)}|\n\n`) },
+  { name: "aggregations in expressions", script: begin('@c = count(); @c = count(); @s = sum(7); if (@c == 2) { printf("%d %d\\n", (int64)@c, (int64)@s); } clear(@c); clear(@s);'), output: `2 7\n${end}` },
+
+  // parameters and configuration
+  { name: "positional parameters", script: begin('printf("%d %s %d\\n", $1, str($2), $#);'), args: ["42", "hello"], output: `42 hello 2\n${end}` },
+  { name: "maps are not printed", script: `config = { print_maps_on_exit = false } ${begin("@x = 1;")}`, output: end },
+  { name: "a macro", script: `macro add($a, $b) { $a + $b } ${begin("$x = 1; $y = 2; print(add($x, $y));")}`, output: `3\n${end}` },
+  { name: "a function", script: `fn add($a : int64, $b : int64) : int64 { return $a + $b; } ${begin("print(add(1, 2));")}`, output: `3\n${end}` },
+  { name: "defines", script: `#define LIMIT 10\n${begin("print(LIMIT * 2);")}`, output: `20\n${end}` },
+  { name: "comments", script: "// one\n/* two */ begin { /* three */ print(1); exit(); } // four", output: `1\n${end}` },
+  { name: "probe name", script: begin("print(probe);"), output: `begin\n${end}` },
+];

@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { strobe } from "../support/strobe.ts";
+import { languageCases } from "./language-cases.ts";
+
+for (const { name, script, output, args = [] } of languageCases) {
+  test(name, async () => {
+    const outcome = await strobe(["-q", "-e", script, ...args]);
+    assert.equal(outcome.stderr, "");
+    assert.equal(outcome.stdout, output);
+    assert.equal(outcome.code, 0);
+  });
+}

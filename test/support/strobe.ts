@@ -1,0 +1,111 @@
+// Runs the built command as a person would, with a deadline, and sees that it leaves nothing behind.
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { listLinks, listMaps, listPrograms } from "../../src/linux/bpf.ts";
+
+const command = resolve("dist/strobe.js");
+const deadlineMilliseconds = 20_000;
+
+export interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly deadline?: number;
+  readonly cwd?: string;
+}
+
+/** A strobe at work. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** Resolves once the probes are attached. */
+  readonly attached: Promise<void>;
+  readonly outcome: Promise<Outcome>;
+  stdout(): string;
+  stderr(): string;
+}
+
+export function startStrobe(args: readonly string[], options: RunOptions = {}): Running {
+  const child = spawn(process.execPath, [command, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: options.env ?? process.env,
+    cwd: options.cwd,
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdin.end(options.input ?? "");
+  child.stdin.on("error", () => {});
+  const deadline = setTimeout(() => child.kill("SIGKILL"), options.deadline ?? deadlineMilliseconds);
+  const outcome = new Promise<Outcome>((done, failed) => {
+    child.on("error", failed);
+    child.on("close", (code, signal) => {
+      clearTimeout(deadline);
+      done({ stdout, stderr, code, signal });
+    });
+  });
+  const attached = new Promise<void>((done, failed) => {
+    child.stderr.on("data", (data: Buffer) => {
+      stderr += data.toString();
+      if (/Attached \d+ probe/.test(stderr)) done();
+    });
+    outcome.then(({ code }) => failed(new Error(`strobe ended (${code}) before it attached:\n${stderr}`)), failed);
+  });
+  attached.catch(() => {});
+  child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
+  return { child, attached, outcome, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Runs strobe to its end. */
+export function strobe(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  return startStrobe(args, options).outcome;
+}
+
+/** Runs a script that ends by itself; gives what it printed, without the blank lines that close the events. */
+export async function output(script: string, ...args: string[]): Promise<string> {
+  const { stdout, stderr, code } = await strobe(["-q", ...args, "-e", script]);
+  if (code !== 0) throw new Error(`strobe ended with ${code}:\n${stderr}\n${script}`);
+  return stdout;
+}
+
+/** Interrupts a strobe as Ctrl-C does and waits for its end. */
+export async function interrupt(running: Running): Promise<Outcome> {
+  running.child.kill("SIGINT");
+  return running.outcome;
+}
+
+/** Ids of all BPF objects: what a test must leave as it found it. */
+export function bpfObjects(): string {
+  const ids = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id).sort((a, b) => a - b).join(" ");
+  return `programs ${ids(listPrograms())}; maps ${ids(listMaps())}; links ${ids(listLinks())}`;
+}
+
+/** Waits until the BPF objects are those of `before` again (the kernel frees them a little late); throws after five seconds. */
+export async function nothingLeft(before: string): Promise<void> {
+  for (let wait = 0; wait < 100; wait++) {
+    if (bpfObjects() === before) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`left behind:\n  before ${before}\n  after  ${bpfObjects()}`);
+}
+
+/** A folder that goes with the test. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "strobe-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Compiles a C program into the folder. */
+export function compileC(folder: string, name: string, source: string, flags: readonly string[] = ["-O1", "-g"]): string {
+  const path = join(folder, name);
+  writeFileSync(`${path}.c`, source);
+  const result = spawnSync("gcc", [...flags, "-o", path, `${path}.c`], { encoding: "utf8" });
+  if (result.status !== 0) throw new Error(result.stderr);
+  return path;
+}
