@@ -4,9 +4,10 @@ import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
-import type { Program } from "../language/program.ts";
+import type { Expression, Probe, Program } from "../language/program.ts";
+import { unknownType } from "../language/types.ts";
 import type { ResolveOptions } from "../providers/provider.ts";
-import { resolveSpec } from "../providers/registry.ts";
+import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
 import type { IrModule } from "./ir.ts";
@@ -90,7 +91,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
   const diagnostics: Diagnostic[] = [];
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
   const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
-  const probes = program.probes.map((probe): ResolvedProbe => {
+  const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const resolveOptions: ResolveOptions = {
       missing, uses: usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
@@ -100,12 +101,29 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       diagnostics.push(...resolution.diagnostics);
       return resolution.variants;
     });
-    return { probe, variants: shareContexts(variants.filter((variant) => variant.sites.length > 0), resolveOptions.uses) };
+    const shared = shareContexts(variants.filter((variant) => variant.sites.length > 0), resolveOptions.uses);
+    if (options.pid === undefined) return [{ probe, variants: shared }];
+    const looks = (variant: Variant): boolean => variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
+    return [
+      { probe, variants: shared.filter((variant) => !looks(variant)) },
+      { probe: ofProcess(probe, options.pid), variants: shared.filter(looks) },
+    ];
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
     diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
   }
   return { probes, diagnostics };
+}
+
+/** A probe whose handler leaves at once in any other process. */
+function ofProcess(probe: Probe, pid: number): Probe {
+  const { span } = probe;
+  const node = { span, type: unknownType };
+  const own: Expression = {
+    kind: "binary", operator: "==", left: { kind: "builtin", name: "pid", ...node }, right: { kind: "integer", value: BigInt(pid), ...node }, ...node,
+  };
+  const { predicate } = probe;
+  return { ...probe, predicate: predicate === undefined ? own : { kind: "binary", operator: "&&", left: own, right: predicate, ...node } };
 }
 
 type Variant = ResolvedProbe["variants"][number];

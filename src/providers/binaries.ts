@@ -1,5 +1,6 @@
 // Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
 import { readdirSync } from "node:fs";
+import { demangle } from "../linux/demangle.ts";
 import type { Binary, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -53,6 +54,47 @@ function namesIn(folder: string): string[] {
 
 export function unquote(part: string): string {
   return /^"(.*)"$/s.exec(part)?.[1] ?? part;
+}
+
+/** How a C++ function is called. */
+export interface CppName {
+  /** `app::twice<int>` */
+  readonly name: string;
+  /** With its parameters: `app::twice<int>(int) const`; just the name when they are not known. */
+  readonly signature: string;
+  /** Templates tell what they return as well: `int app::twice<int>(int) const`. */
+  readonly full: string;
+}
+
+/** By the system's C++ runtime; without one, plain names only. */
+export function cppName(symbol: string): CppName | undefined {
+  const full = demangle(symbol);
+  if (full !== undefined) return cppNameParts(full);
+  const name = sourceName(symbol);
+  return name === undefined ? undefined : { name, signature: name, full: name };
+}
+
+/** The parts of what a demangler gives. */
+export function cppNameParts(full: string): CppName {
+  const head = full.replace(/( \[clone [^\]]*\]| const| volatile| noexcept| ?&&?)*$/, "");
+  let end = head.length;
+  if (head.endsWith(")")) {
+    let depth = 0;
+    do {
+      end--;
+      if (head[end] === ")") depth++;
+      else if (head[end] === "(") depth--;
+    } while (depth > 0 && end > 0);
+  }
+  // What is returned ends at a space; but operators have spaces, < and > of their own.
+  let start = /(?<![\w$])operator(?=\W)/.exec(head)?.index ?? end;
+  for (let depth = 0; start > 0; start--) {
+    const c = head[start - 1];
+    if (c === ")" || c === ">") depth++;
+    else if (c === "(" || c === "<") depth--;
+    else if (c === " " && depth === 0) break;
+  }
+  return { name: full.slice(start, end), signature: full.slice(start), full };
 }
 
 /**

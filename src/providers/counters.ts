@@ -53,6 +53,7 @@ function counterProvider(name: "software" | "hardware", alias: string, type: num
     aliases: [alias],
     usage: `${name}:EVENT[:COUNT]`,
     doc,
+    followsProcess: true,
     *list(parts) {
       for (const event of names) if (matches(parts[0] ?? "*", event)) yield { probe: `${name}:${event}:` };
     },

@@ -15,6 +15,7 @@ export const iterator: Provider = {
   aliases: ["it"],
   usage: "iter:OBJECT",
   doc: "The kernel's objects, one after the other: task, task_file, task_vma.",
+  followsProcess: true,
 
   *list(parts, system, options) {
     for (const name of system.iterators()) {

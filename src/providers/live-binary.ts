@@ -102,6 +102,10 @@ export class LiveBinary implements Binary {
     return (this.#usdt ??= usdtNotes(this.#elf));
   }
 
+  read(fileOffset: bigint, length: number): Uint8Array {
+    return this.#elf.bytes.read(Number(fileOffset), length);
+  }
+
   /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined {
     const address = this.#elf.addressOf(fileOffset);

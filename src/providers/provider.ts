@@ -13,6 +13,8 @@ export interface Provider {
   /** One line for `strobe --help` and docs, with the parts: `tracepoint:CATEGORY:EVENT`. */
   readonly usage: string;
   readonly doc: string;
+  /** With `-p`, attach() sees to it that only that process is traced; otherwise the handler looks at the pid itself. */
+  readonly followsProcess?: boolean;
   /**
    * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
    * (`-lv`). A lone part is looked for in names of what is probed, so that a search can go through all kinds. Streams,

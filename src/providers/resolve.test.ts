@@ -29,6 +29,9 @@ const binary: Binary = {
   symbol: (name) => symbols.find((symbol) => symbol.name === name),
   symbols: () => symbols,
   fileOffset: (address) => (address >= 0x401000n && address < 0x402000n ? address - 0x400000n : undefined),
+  // Two-byte instructions (xchg %ax,%ax) throughout.
+  read: (_offset, length) => Uint8Array.from({ length }, (_, i) => (i % 2 === 0 ? 0x66 : 0x90)),
+  functionAt: (offset) => ({ name: "main", offset: Number(offset - 0x1000n) }),
   usdtProbes: () => [
     { provider: "app", name: "tick", fileOffset: 0x1004n, semaphoreOffset: 0x3000n, argumentText: "-4@%edi 8f@%xmm0" },
     { provider: "app", name: "tick", fileOffset: 0x1014n, semaphoreOffset: 0x3000n, argumentText: "-4@$3 8f@%xmm0" },
@@ -153,4 +156,9 @@ test("wildcards", () => {
 test("aliases find their provider, C++ names their source", () => {
   assert.deepEqual(["BEGIN", "kfunc", "U", "rt", "aw", "K"].map((name) => findProvider(name)?.name), ["begin", "fentry", "usdt", "rawtracepoint", "asyncwatchpoint", undefined]);
   assert.deepEqual(["_Z3addii", "_ZN3app6ServerC2Ev", "_ZNK3app3getEv", "_ZNSt6vectorIiE4pushEv", "main"].map(sourceName), ["add", "app::Server::Server", "app::get", undefined, undefined]);
+});
+
+test("a place inside an instruction is refused", () => {
+  assert.deepEqual(complaint("uprobe:/bin/app:main+5"), ["`main+5` is inside an instruction, which begins at main+4", undefined]);
+  assert.deepEqual(complaint("uprobe:/bin/app:0x401003"), ["0x401003 is inside an instruction of `main`, which begins at main+2", undefined]);
 });

@@ -66,6 +66,10 @@ export interface Binary {
   /** Virtual address to file offset; undefined outside any loaded segment. */
   fileOffset(address: bigint): bigint | undefined;
   usdtProbes(): readonly UsdtProbe[];
+  /** Bytes of the file. */
+  read(fileOffset: bigint, length: number): Uint8Array;
+  /** The function symbol that holds a place in the file. */
+  functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
 }
 
 export interface BinarySymbol { readonly name: string; readonly address: bigint; readonly size: bigint; readonly fileOffset: bigint; readonly kind: "function" | "object" }

@@ -34,6 +34,7 @@ export const interval: Provider = {
   aliases: ["i"],
   usage: "interval:TIME or interval:(s|ms|us|hz):COUNT",
   doc: "At a fixed interval, once.",
+  followsProcess: true,
   *list(parts) {
     for (const unit of listed) if (matches(parts[0] ?? "*", unit)) yield { probe: `interval:${unit}:` };
   },
@@ -59,6 +60,7 @@ export const profile: Provider = {
   aliases: ["p"],
   usage: "profile:TIME or profile:(hz|s|ms|us):COUNT",
   doc: "At a fixed rate on every CPU: timed sampling.",
+  followsProcess: true,
   *list(parts) {
     for (const unit of listed) if (matches(parts[0] ?? "*", unit)) yield { probe: `profile:${unit}:` };
   },

@@ -1,13 +1,17 @@
 // uprobe and uretprobe: functions and instructions of programs and libraries.
+import { instructionAt } from "../debuginfo/instructions.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { didYouMean, missing, refused, resolved, variantsOf, wrongParts } from "./resolution.ts";
 import type { Binary } from "./system.ts";
-import { findBinaries, sourceName, unquote } from "./binaries.ts";
+import { cppName, findBinaries, unquote, type CppName } from "./binaries.ts";
 import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
+
+/** Bytes of the longest x86-64 instruction. */
+const longestInstruction = 15;
 
 interface Place { readonly name: string; readonly offset: bigint }
 
@@ -18,6 +22,7 @@ function userProbe(name: "uprobe" | "uretprobe", alias: string): Provider {
     aliases: [alias],
     usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS)`,
     doc: returns ? "Returns of functions of programs and libraries." : "Functions of programs and libraries.",
+    followsProcess: true,
 
     *list(parts, system, options) {
       const [target = "*", ...rest] = parts.map(unquote);
@@ -26,7 +31,7 @@ function userProbe(name: "uprobe" | "uretprobe", alias: string): Provider {
       for (const binary of findBinaries(target, options.pid, system)) {
         const seen = new Set<string>();
         for (const symbol of binary.symbols()) {
-          const shown = cpp ? sourceName(symbol.name) ?? "" : symbol.name;
+          const shown = cpp ? cppName(symbol.name)?.name ?? "" : symbol.name;
           if (symbol.kind !== "function" || shown === "" || seen.has(shown) || !matches(pattern, shown)) continue;
           seen.add(shown);
           yield { probe: `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}` };
@@ -70,9 +75,12 @@ function places(binary: Binary, wanted: string, cpp: boolean, returns: boolean):
   const address = parseCount(wanted);
   if (address !== undefined) {
     const offset = binary.fileOffset(address);
-    return offset === undefined ? `the address ${wanted} is in no code of ${binary.shownPath}` : [{ name: wanted, offset }];
+    if (offset === undefined) return `the address ${wanted} is in no code of ${binary.shownPath}`;
+    const within = binary.functionAt(offset);
+    const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
+    return inside === undefined ? [{ name: wanted, offset }] : `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}`;
   }
-  if (cpp) return placesByName(binary, (symbol) => matchesSource(wanted, sourceName(symbol)), sourceName);
+  if (cpp) return placesByName(binary, (symbol) => matchesSource(wanted, cppName(symbol)), (symbol) => cppName(symbol)?.name);
   if (hasWildcard(wanted)) return placesByName(binary, (symbol) => matches(wanted, symbol), (symbol) => symbol);
   const exact = binary.symbol(wanted);
   if (exact) return exact.fileOffset > 0n || exact.address > 0n ? [{ name: wanted, offset: exact.fileOffset }] : [];
@@ -85,7 +93,20 @@ function places(binary: Binary, wanted: string, cpp: boolean, returns: boolean):
   if (offset === undefined) return `\`${plus[2]}\` is not a number of bytes`;
   if (returns && offset > 0n) return "a function returns from no offset";
   if (offset >= symbol.size && symbol.size > 0n) return `\`${symbol.name}\` has only ${symbol.size} bytes`;
+  const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
+  if (inside !== undefined) return `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}`;
   return [{ name: wanted, offset: symbol.fileOffset + offset }];
+}
+
+/**
+ * Where the instruction begins that a place is in the middle of; undefined when the place is a beginning. A breakpoint in the
+ * middle of an instruction would corrupt the program.
+ */
+function insideInstruction(binary: Binary, functionOffset: bigint, offset: number): number | undefined {
+  if (offset === 0) return undefined;
+  if (binary.machine === "arm64") return offset % 4 === 0 ? undefined : offset - (offset % 4);
+  const start = instructionAt(binary.read(functionOffset, offset + longestInstruction), offset);
+  return start === offset ? undefined : start ?? 0;
 }
 
 function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown: (symbol: string) => string | undefined): Place[] {
@@ -99,10 +120,15 @@ function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown
   return [...found.values()];
 }
 
-/** A name without parameters means all overloads. */
-function matchesSource(wanted: string, name: string | undefined): boolean {
-  if (name === undefined) return false;
-  return matches(wanted, name) || matches(wanted.replace(/\(.*$/s, ""), name);
+/** A name without parameters means all overloads; a template's name without arguments, all that were made of it. */
+function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
+  if (cpp === undefined) return false;
+  const { name, signature, full } = cpp;
+  if (!wanted.includes("(")) return matches(wanted, name) || (!wanted.includes("<") && matches(wanted, name.replace(/<.*>$/, "")));
+  const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
+  if (matches(spaced, signature) || matches(spaced, full)) return true;
+  // Where nothing demangles, parameters are unknown.
+  return signature === name && matches(wanted.replace(/\(.*$/s, ""), name);
 }
 
 function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, cpp: boolean, options: ResolveOptions): Resolution {
@@ -111,7 +137,7 @@ function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, 
   const names: string[] = [];
   for (const binary of binaries) {
     for (const symbol of binary.symbols()) {
-      if (symbol.kind === "function") names.push(cpp ? sourceName(symbol.name) ?? symbol.name : symbol.name);
+      if (symbol.kind === "function") names.push(cpp ? cppName(symbol.name)?.name ?? symbol.name : symbol.name);
     }
   }
   const help = names.length === 0 ? "it has no symbols: install its debug symbols, or probe an address" : didYouMean(wanted, names);

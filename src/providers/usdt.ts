@@ -17,6 +17,7 @@ export const usdt: Provider = {
   aliases: ["U"],
   usage: "usdt:BINARY:[NAMESPACE:]PROBE",
   doc: "Static probes of programs and libraries.",
+  followsProcess: true,
 
   *list(parts, system, options) {
     const [target = "*", ...rest] = parts.map(unquote);

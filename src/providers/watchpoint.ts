@@ -20,6 +20,7 @@ function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider 
     aliases: [alias],
     usage: `${name}:ADDRESS:LENGTH:MODE`,
     doc: "When memory is written (w), read or written (rw) or executed (x).",
+    followsProcess: true,
     list: () => [],
     resolve(spec, system) {
       const [addressText, lengthText, modeText] = spec.parts;

@@ -113,7 +113,7 @@ test("a function called so many times, its arguments and results", async () => {
 
 test("functions by wildcard, each by its name", async () => {
   const text = await over(`${calls} 20`, `uprobe:${calls}:leaf_* { @[func, probe] = count(); }`);
-  assert.equal(text, ["box", "text", "add", "sub"].map((name) => `@[leaf_${name}, uprobe:${calls}:leaf_${name}]: ${name === "add" || name === "sub" ? 20 : 1}`).join("\n"));
+  assert.deepEqual(text.split("\n").sort(), ["add", "box", "sub", "text"].map((name) => `@[leaf_${name}, uprobe:${calls}:leaf_${name}]: ${name === "add" || name === "sub" ? 20 : 1}`));
 });
 
 test("structures of the script's own, bit-fields and nested ones, in user memory", async () => {
@@ -140,7 +140,8 @@ test("a library's function, found as the loader would", async () => {
 
 test("user stacks have names", async () => {
   const text = await over(`${calls} 2`, `uprobe:${calls}:leaf_add { @[ustack(3)] = count(); }`);
-  assert.match(text, /^@\[\n {8}leaf_add\+\d+\n {8}middle\+\d+\n {8}main\+\d+\n\]: 2$/);
+  // At a function's first instruction its frame does not stand yet, so that some kernels leave out its caller.
+  assert.match(text, /^@\[\n {8}leaf_add\+0\n( {8}middle\+\d+\n)? {8}main\+\d+\n( {8}\S+\n)?\]: 2$/);
 });
 
 test("kernel stacks have names", async () => {
@@ -154,7 +155,7 @@ test("static probes: every argument form, semaphores, wildcards", async () => {
   assert.equal(steps, [0, 1, 2, 3, 4].map((i) => `${i} ${-i} ${1000 + i} label`).join("\n"));
   assert.equal(await over(usdt, `usdt:${usdt}:demo:guarded { @ = sum(arg0); }`), "@: 20");
   const wild = await over(usdt, `usdt:${usdt}:* { @[probe] = count(); }`);
-  assert.equal(wild, `@[usdt:${usdt}:demo:guarded]: 5\n@[usdt:${usdt}:demo:step]: 5`);
+  assert.deepEqual(wild.split("\n").sort(), [`@[usdt:${usdt}:demo:guarded]: 5`, `@[usdt:${usdt}:demo:step]: 5`]);
 });
 
 test("intervals tick on the host", async () => {
@@ -194,4 +195,17 @@ test("a folder with a strange name is a path like another", async () => {
   mkdirSync(strange);
   const program = compileC(strange, "x", syscallsSource);
   assert.equal(await over(`${program} 9`, `uprobe:${program}:main { @ = count(); }`), "@: 1");
+});
+
+test("-p narrows probes that attach everywhere", async () => {
+  const child = spawn("bash", ["-c", "while :; do sleep 0.01; done"]);
+  const { stdout } = await strobe(["-q", "-p", String(child.pid), "-e", "tracepoint:raw_syscalls:sys_enter { @[pid] = count(); @n++; if (@n >= 50) { exit(); } } end { clear(@n); }"]);
+  child.kill();
+  assert.match(stdout.trim(), new RegExp(`^@\\[${child.pid}\\]: \\d+$`));
+});
+
+test("an offset inside an instruction is refused, since a breakpoint there would corrupt the program", async () => {
+  const { stderr, code } = await strobe(["-e", `uprobe:${calls}:leaf_add+2 { }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /`leaf_add\+2` is inside an instruction, which begins at leaf_add\+1/);
 });

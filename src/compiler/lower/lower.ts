@@ -1,4 +1,5 @@
 // From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
+import { fetchValue } from "./fetch.ts";
 import type { Capabilities, CheckedHandler, CheckedProgram } from "../../language/check/checked.ts";
 import type { Source, Span } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
@@ -74,6 +75,13 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   };
   module.functions.push(shell);
   const f = new FunctionState(module, handler, { variables: handler.variables, homes: new Map() });
+  const { requires } = context === "host" ? {} : context;
+  if (requires !== undefined) {
+    const { then, otherwise } = f.build.branch(fetchValue(f, requires));
+    f.build.start(otherwise);
+    f.build.return();
+    f.build.start(then);
+  }
   if (handler.predicate !== undefined) {
     const [body, out] = [f.build.newBlock(), f.build.newBlock()];
     f.condition(handler.predicate, body, out);
