@@ -1,0 +1,92 @@
+// Writes docs/builtins.md and docs/probes.md from the tables that the checker and the command read. `--check` writes nothing and
+// fails when a file is out of date.
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { resolve } from "node:path";
+import { build } from "esbuild";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The tables, bundled to a place from which the packages they need are found. */
+async function tables() {
+  const outfile = resolve(here(".."), "build/docs/tables.mjs");
+  await build({
+    stdin: {
+      contents: `
+        export { builtins } from "./src/language/builtins/table.ts";
+        export { providers } from "./src/providers/registry.ts";`,
+      resolveDir: here(".."),
+    },
+    outfile, bundle: true, platform: "node", format: "esm", target: "node20.19", packages: "external", logLevel: "warning",
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+const cell = (text) => text.replaceAll("|", "\\|");
+const row = (...cells) => `| ${cells.map(cell).join(" | ")} |`;
+const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows].join("\n");
+const notice = "<!-- Written by `npm run docs`: change the table it comes from, not this file. -->";
+
+function builtinsPage(builtins) {
+  const groups = [
+    ["Values", "May be written with or without `()`.", (b) => b.form === "value" || (b.form === "both" && !b.statement)],
+    ["Functions", "", (b) => b.form === "function" && !b.statement && !b.signature.startsWith("@")],
+    ["Statements", "They give no value.", (b) => b.statement],
+    ["Aggregations", "Only to be assigned to a map. They add to what the map holds under the key.", (b) => b.form === "aggregate" || b.signature.startsWith("@")],
+  ];
+  const places = { kernel: "kernel", host: "strobe", both: "both" };
+  const remarks = (b) => [
+    ...(b.planned ? ["**not there yet**"] : []),
+    ...(b.unsafe ? ["needs `--unsafe`"] : []),
+    ...(b.kernel ? [`Linux ${b.kernel} and later`] : []),
+  ].join(", ");
+  const sections = groups.map(([title, text, belongs]) => {
+    const rows = builtins.filter(belongs)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((b) => row(`\`${b.signature}\``, b.doc + (remarks(b) ? ` (${remarks(b)})` : ""), places[b.placement]));
+    return `## ${title}\n\n${text ? `${text}\n\n` : ""}${table(["", "what it is", "runs in"], rows)}\n`;
+  });
+  return `# Builtins
+
+${notice}
+
+Everything that a script can name without declaring it. "Runs in" says where: in the \`kernel\`, or in both the kernel and
+strobe itself, which runs \`begin\`, \`end\` and \`interval\` probes. See [language.md](language.md) for how they are used, and for
+what of bpftrace is missing.
+
+${sections.join("\n")}`;
+}
+
+function probesPage(providers) {
+  const rows = providers.map((p) => row(`\`${p.name}\``, p.aliases.map((name) => `\`${name}\``).join(" "), `\`${p.usage}\``, p.doc));
+  return `# Probes
+
+${notice}
+
+A probe is its kind and the parts behind it, with colons between. \`strobe -l\` lists what can be probed here, \`strobe -lv\` with
+the arguments, \`strobe --info\` which kinds this kernel allows. See [language.md](language.md#probes) for what a handler sees.
+
+${table(["kind", "also", "as written", "fires"], rows)}
+`;
+}
+
+const { builtins, providers } = await tables();
+const pages = { "builtins.md": builtinsPage(builtins), "probes.md": probesPage(providers) };
+let stale = false;
+for (const [name, text] of Object.entries(pages)) {
+  const path = here(name);
+  let old = "";
+  try {
+    old = readFileSync(path, "utf8");
+  } catch {
+    // Not written yet.
+  }
+  if (old === text) continue;
+  if (process.argv.includes("--check")) {
+    console.error(`docs/${name} is out of date: npm run docs`);
+    stale = true;
+  } else {
+    writeFileSync(path, text);
+  }
+}
+process.exitCode = stale ? 1 : 0;

@@ -1,0 +1,195 @@
+// Every example in the documentation compiles and runs, and prints what the page says.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { build } from "esbuild";
+import { builtins } from "../../src/language/builtins/table.ts";
+import { compileScript } from "../../src/index.ts";
+import { strobe, temporaryFolder } from "../support/strobe.ts";
+
+interface Block {
+  /** `docs/language.md:12` */
+  readonly at: string;
+  readonly language: string;
+  readonly text: string;
+  /** Of the `text` block right behind it. */
+  readonly output?: string;
+}
+
+const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWith(".md")).sort().map((name) => join("docs", name))];
+const blocks = pages.flatMap(blocksOf);
+const inLanguage = (language: string): readonly Block[] => blocks.filter((block) => block.language === language);
+
+function blocksOf(page: string): Block[] {
+  const fence = /^```(\w*)\n(.*?)^```$/gms;
+  const text = readFileSync(page, "utf8");
+  const found = [...text.matchAll(fence)];
+  return found.map((match, i) => {
+    const next = found[i + 1];
+    const follows = next?.[1] === "text" && text.slice(match.index + match[0].length, next.index).trim() === "";
+    const at = `${page}:${text.slice(0, match.index).split("\n").length}`;
+    return { at, language: match[1], text: match[2], ...(follows ? { output: next[2] } : {}) };
+  });
+}
+
+const folder = temporaryFolder();
+/** Below the checkout, so that packages are found. */
+const scratch = resolve("build/docs-test");
+
+before(() => {
+  mkdirSync(scratch, { recursive: true });
+  const wrapper = join(folder.path, "strobe");
+  writeFileSync(wrapper, `#!/bin/sh\nexec "${process.execPath}" "${resolve("dist/strobe.js")}" "$@"\n`);
+  chmodSync(wrapper, 0o755);
+});
+after(() => {
+  folder.remove();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+test("there are examples of every kind to test", () => {
+  for (const language of ["bt", "sh", "ts"]) assert.ok(inLanguage(language).length >= 5, language);
+});
+
+test("the generated pages are those of the tables", () => {
+  const { status, stderr } = spawnSync(process.execPath, ["docs/generate.mjs", "--check"], { encoding: "utf8" });
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+});
+
+test("links between pages lead somewhere", () => {
+  for (const page of pages) {
+    for (const [, target, anchor] of readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
+      const path = target === "" ? page : join(page, "..", target);
+      const text = readFileSync(path, "utf8");
+      if (anchor !== undefined) {
+        const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-"));
+        assert.ok(anchors.includes(anchor), `${page} links to ${path}#${anchor}`);
+      }
+    }
+  }
+});
+
+test("builtins that are said not to be there are refused, with that reason", () => {
+  const calls: Record<string, string> = {
+    dw_ustack: "print(dw_ustack)", skboutput: '_ = skboutput("x", 0, 1, 0)', str_concat: 'print(str_concat("a", comm))',
+    tseries: "@ = tseries(1, 1s, 2)", unwatch: "unwatch(1)",
+  };
+  const planned = builtins.filter((builtin) => builtin.planned).map(({ name }) => name).sort();
+  assert.deepEqual(planned, Object.keys(calls));
+  for (const name of planned) {
+    const text = `tracepoint:sched:sched_switch { ${calls[name]}; }`;
+    const { diagnostics } = compileScript({ name, text });
+    assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code), ["feature"], name);
+  }
+});
+
+for (const block of inLanguage("bt")) {
+  test(`${block.at}: the script ${block.output === undefined ? "compiles" : "prints what the page says"}`, async () => {
+    if (block.output === undefined) {
+      const { diagnostics, plan } = compileScript({ name: block.at, text: block.text }, { env: {} });
+      assert.deepEqual(diagnostics.map(({ message }) => message), []);
+      assert.ok(plan);
+      return;
+    }
+    const path = join(folder.path, "example.bt");
+    writeFileSync(path, block.text);
+    const { stdout, stderr, code } = await strobe(["-q", path]);
+    assert.deepEqual({ stdout: trimmed(stdout), stderr, code }, { stdout: trimmed(block.output), stderr: "", code: 0 });
+  });
+}
+
+/** Without the blank lines around: two come between the events and the maps of the end. */
+function trimmed(text: string): string {
+  return text.replace(/^\n+|\s+$/g, "").replaceAll("\n\n\n", "\n\n");
+}
+
+for (const { at, text } of inLanguage("sh")) {
+  for (const line of text.split("\n").filter((line) => line !== "")) {
+    if (line.startsWith("npm ")) test(`${at}: npm has the scripts of \`${line.slice(0, 50)}\``, () => assertScripts(line));
+    else test(`${at}: ${line.slice(0, 60)}`, () => runLine(line));
+  }
+}
+
+function assertScripts(line: string): void {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+  for (const command of line.split("&&").filter((part) => part.trim().startsWith("npm "))) {
+    const [, verb, name] = command.trim().split(/\s+/);
+    if (verb === "run") assert.ok(Object.hasOwn(scripts, name), `no script ${name}`);
+    else if (verb === "start" || verb === "test") assert.ok(Object.hasOwn(scripts, verb), `no script ${verb}`);
+    else assert.ok(["ci", "install", "link"].includes(verb), `npm ${verb}`);
+  }
+}
+
+/** Runs a line as a shell does; Ctrl-C after a second, unless it is over before. */
+async function runLine(line: string): Promise<void> {
+  assert.match(line, /^strobe /, "only strobe and npm are known here");
+  const child = spawn("bash", ["-c", line], {
+    detached: true, // a process group of its own, for the Ctrl-C
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, PATH: `${folder.path}:${process.env["PATH"]}` },
+  });
+  let stderr = "";
+  let size = 0;
+  const interrupt = (): void => {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
+  };
+  let timer: NodeJS.Timeout | undefined;
+  child.stdout.on("data", (data: Buffer) => { size += data.length; });
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data.toString();
+    if (/^Attached \d+ probe/m.test(stderr)) timer ??= setTimeout(interrupt, 1000);
+  });
+  const deadline = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), 15_000);
+  const [code, signal] = await new Promise<[number | null, string | null]>((done) => child.on("close", (...end) => done(end)));
+  clearTimeout(timer);
+  clearTimeout(deadline);
+  const troubles = stderr.split("\n").filter((message) => message !== "" && !/^Attached \d+ probes?$/.test(message));
+  assert.deepEqual({ code, signal, troubles }, { code: 0, signal: null, troubles: [] });
+  if (!/\bprintf\b/.test(line)) assert.ok(size > 0, "it printed nothing");
+}
+
+test("the programs of the pages have right types", () => {
+  const examples = inLanguage("ts");
+  const types = join(scratch, "types");
+  mkdirSync(types, { recursive: true });
+  examples.forEach(({ text }, i) => writeFileSync(join(types, `example-${i}.ts`), `${text}\nexport {};\n`));
+  writeFileSync(join(types, "tsconfig.json"), JSON.stringify({
+    extends: relative(types, resolve("tsconfig.json")),
+    compilerOptions: { paths: { strobe: [relative(types, resolve("src/index.ts"))] }, noUnusedLocals: false, types: ["node"] },
+    include: ["*.ts"],
+  }));
+  const { stdout, status } = spawnSync("npx", ["tsc", "--noEmit", "-p", types], { encoding: "utf8" });
+  assert.equal(stdout, "");
+  assert.equal(status, 0);
+});
+
+for (const [i, { at, text, output }] of inLanguage("ts").entries()) {
+  test(`${at}: the program ${output === undefined ? "runs" : "prints what the page says"}`, async () => {
+    // What does not end by itself is aborted, as its user would do.
+    const shim = join(scratch, `strobe-${i}.mjs`);
+    writeFileSync(shim, `
+      import { trace as start } from ${JSON.stringify(resolve("dist/index.js"))};
+      export * from ${JSON.stringify(resolve("dist/index.js"))};
+      export const trace = (script, options = {}) =>
+        start(script, { ...options, signal: AbortSignal.any([AbortSignal.timeout(1500), ...(options.signal ? [options.signal] : [])]) });
+    `);
+    const program = join(scratch, `example-${i}.mjs`);
+    await build({
+      stdin: { contents: text, loader: "ts", resolveDir: scratch }, outfile: program, bundle: true, platform: "node", format: "esm",
+      target: "node20.19", logLevel: "error", alias: { strobe: shim }, external: [resolve("dist/index.js"), "node:*"],
+    });
+    const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "pipe"] });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
+    child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
+    const deadline = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    const code = await new Promise<number | null>((done) => child.on("close", done));
+    clearTimeout(deadline);
+    assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
+    if (output !== undefined) assert.equal(stdout, output);
+  });
+}
