@@ -4,7 +4,7 @@ import { check } from "./error.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
-  load(path: null): { func(name: string, result: string, parameters: string[]): ForeignFunction };
+  load(path: string | null): { func(name: string, result: string, parameters: readonly string[]): unknown };
   address(view: ArrayBufferView): bigint;
   view(address: number, length: number): ArrayBuffer;
   errno(): number;
@@ -40,7 +40,20 @@ function koffi(): Native {
 
 function libcSyscall(): ForeignFunction {
   // Numbers only: all that we pass fits 53 bits (addresses of user space have 47), and is marshalled fastest.
-  return (systemCall ??= koffi().load(null).func("syscall", "long", ["long", "long", "long", "long", "long", "long", "long"]));
+  return (systemCall ??= koffi().load(null).func("syscall", "long", ["long", "long", "long", "long", "long", "long", "long"]) as ForeignFunction);
+}
+
+/** A C function of a text and numbers that gives a text. */
+export type TextFunction = (text: string, ...numbers: number[]) => string | null;
+
+/**
+ * A function of a shared library: `char *name(const char *, long…)`, with so many longs, whose result is malloc'ed for the
+ * caller (it is copied and freed). @throws when there is no such library or function
+ */
+export function textFunction(library: string, name: string, longs: number): TextFunction {
+  const parameters = ["str", ...Array.from({ length: longs }, () => "long")];
+  // "!": free it.
+  return koffi().load(library).func(name, "str!", parameters) as TextFunction;
 }
 
 /** System call numbers, by architecture. */
@@ -120,7 +133,7 @@ export function closeFd(fd: number): void {
 let pageBytes = 0;
 /** Bytes of a page: 4096 on x86-64, up to 65536 on arm64. */
 export function pageSize(): number {
-  return (pageBytes ||= process.arch === "x64" ? 4096 : koffi().load(null).func("getpagesize", "int", [])());
+  return (pageBytes ||= process.arch === "x64" ? 4096 : (koffi().load(null).func("getpagesize", "int", []) as ForeignFunction)());
 }
 
 /** Watches a descriptor: `callback` runs outside of any promise turn, see ring.ts. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
+import { demangle } from "../linux/demangle.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
 import { SideBand } from "../linux/side-band.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
@@ -21,19 +22,25 @@ const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
 const framesKept = 1 << 16;
+/** How long a frame's name holds without asking whether the process has become another program. */
+const trustMilliseconds = 1;
 
 export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #stacks: ReadonlyMap<number, StackTable>;
   readonly #files = new ElfFiles();
-  readonly #users = new UserSymbols(liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths)));
+  readonly #users: UserSymbols;
   readonly #kernelFrames = new Map<bigint, Frame>();
   #sideBand: SideBand | undefined;
+  #readAt = 0;
   #kallsyms: Kallsyms | undefined;
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
 
-  constructor(stacks: ReadonlyMap<number, StackTable>) {
+  /** `cppDemangle`: C++ names as their authors wrote them. */
+  constructor(stacks: ReadonlyMap<number, StackTable>, cppDemangle: boolean) {
     this.#stacks = stacks;
+    const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
+    this.#users = new UserSymbols(cppDemangle ? { ...files, sourceName: demangle } : files);
   }
 
   /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
@@ -72,6 +79,10 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   user(address: bigint, pid: number): Frame {
+    const now = performance.now();
+    const known = now - this.#readAt < trustMilliseconds ? this.#users.known(address, pid) : undefined;
+    if (known) return known;
+    this.#readAt = now;
     this.read();
     return this.#users.frame(address, pid);
   }

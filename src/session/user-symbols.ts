@@ -13,6 +13,8 @@ export interface ProcessFiles {
   binary(identity: string, paths: readonly string[]): BinarySymbols | undefined;
   /** The text of /tmp/perf-PID.map, where a just-in-time compiler writes its functions' names. */
   perfMap(pid: number): string | undefined;
+  /** How the author wrote a symbol's name, where that is wanted and differs. */
+  sourceName?(symbol: string): string | undefined;
 }
 
 export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
@@ -106,6 +108,11 @@ export class UserSymbols {
     this.#read(process, pid);
   }
 
+  /** What `frame` found before, if nothing was learnt of the process since. */
+  known(address: bigint, pid: number): Frame | undefined {
+    return this.#processes.get(pid)?.frames.get(address);
+  }
+
   frame(address: bigint, pid: number): Frame {
     const process = this.#process(pid);
     const known = process.frames.get(address);
@@ -175,7 +182,7 @@ export class UserSymbols {
       const path = mapping.path.replace(/ \(deleted\)$/, "");
       const binary = this.#files.binary(mapping.identity, placesOf(path, mapping, process, pid));
       const at = binary?.lookup(address - mapping.start + mapping.offset);
-      return at ? { address, symbol: at.symbol, offset: at.offset, module: path } : { address, module: path };
+      return at ? { address, symbol: this.#files.sourceName?.(at.symbol) ?? at.symbol, offset: at.offset, module: path } : { address, module: path };
     }
     const compiled = this.#compiled(process, address, pid);
     if (compiled) return { address, symbol: compiled.name, offset: Number(address - compiled.start) };

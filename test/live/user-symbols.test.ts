@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { demangle } from "../../src/linux/demangle.ts";
 import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
 /** Every function pushes the frame pointer first: there the kernel finds the caller of a function that just began. */
@@ -53,6 +54,16 @@ const waitsSource = `
 int leaf_late(char c) { return c; }
 int caller(char c) { return leaf_late(c); }
 int main(void) { char c; return read(0, &c, 1) == 1 ? caller(c) == 0 : 1; }
+`;
+
+const cppSource = `
+namespace app {
+struct Server { int handle(int x); int handle(const char *text); template <class T> T twice(T t); };
+int Server::handle(int x) { return x; }
+int Server::handle(const char *text) { return text[0]; }
+template <class T> T Server::twice(T t) { return t + t; }
+}
+int main() { app::Server s; return s.handle(1) + s.handle("a") + s.twice(3) == 104 ? 0 : 1; }
 `;
 
 const folder = temporaryFolder();
@@ -127,4 +138,14 @@ test("many programs that exit at once", async () => {
   assert.equal(await over(`/bin/sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${leaves}; done'`,
     `uprobe:${leaves}:leaf_a { @[ustack(1), pid] = 1; @n = count(); }`).then((text) => text.replaceAll(/, \d+\]/g, ", PID]")),
   [...Array.from({ length: 20 }, () => "@[\n        leaf_a+0\n, PID]: 1"), "@n: 20"].join("\n"));
+});
+
+test("C++ functions by their source names", { skip: demangle("_Z1fv") === undefined && "there is no C++ runtime" }, async () => {
+  const cpp = compileC(folder.path, "cpp", cppSource, [...flags, "-pie", "-fPIE", "-x", "c++"]);
+  const stacks = await over(cpp, `uprobe:${cpp}:cpp:"app::Server::handle" { print(ustack(2)); }`);
+  assert.equal(stacks.replaceAll(/\s+/g, " "), "app::Server::handle(int)+0 main+N app::Server::handle(char const*)+0 main+N");
+  assert.equal(await over(cpp, `uprobe:${cpp}:cpp:"app::Server::handle(int)", uprobe:${cpp}:cpp:"app::Server::twice" { @[usym(reg("ip"))] = count(); }`),
+    "@[app::Server::handle(int)]: 1\n@[int app::Server::twice<int>(int)]: 1");
+  assert.equal(await over(cpp, `config = { cpp_demangle = false } uprobe:${cpp}:cpp:"app::Server::handle(int)" { print(usym(reg("ip"))); }`),
+    "_ZN3app6Server6handleEi");
 });
