@@ -26,5 +26,5 @@ export function errorText(error: unknown, verbose: boolean): string {
 export function useColor(): boolean {
   const wish = process.env["STROBE_COLOR"] ?? process.env["BPFTRACE_COLOR"] ?? "auto";
   if (wish !== "auto") return wish === "always";
-  return process.stderr.isTTY === true && process.env["NO_COLOR"] === undefined;
+  return process.stderr.isTTY && process.env["NO_COLOR"] === undefined;
 }

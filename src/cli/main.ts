@@ -1,9 +1,18 @@
-#!/usr/bin/env node
-// The command. What a run does not use is not loaded: each branch imports its own.
+// The command. What a run does not use is not initialised: each branch imports its own.
 import { readOptions, UsageError, type Options } from "./options.ts";
 
-async function main(argv: readonly string[]): Promise<number> {
-  const options = readOptions(argv);
+export { warmUp } from "./warm-up.ts";
+
+/** Runs a command line to its end; gives the exit code. Never throws: errors are written to standard error. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(readOptions(argv));
+  } catch (error) {
+    return report(error, argv);
+  }
+}
+
+async function dispatch(options: Options): Promise<number> {
   if (options.help) return write((await import("./help.ts")).helpText());
   if (options.version) return write(`strobe v${(await import("../../package.json")).version}\n`);
   if (options.info) return (await import("./info.ts")).info();
@@ -17,23 +26,12 @@ function write(text: string): number {
 }
 
 /** Anything thrown, as a message and an exit code. */
-async function report(error: unknown, options: Options | undefined): Promise<number> {
+async function report(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof UsageError) {
     process.stderr.write(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
     return 1;
   }
   const { errorText } = await import("./errors.ts");
-  process.stderr.write(errorText(error, options?.verbose ?? false));
+  process.stderr.write(errorText(error, readOptions(argv).verbose));
   return 1;
 }
-
-const argv = process.argv.slice(2);
-process.exitCode = await main(argv).catch(async (error: unknown) => {
-  let options: Options | undefined;
-  try {
-    options = readOptions(argv);
-  } catch {
-    // The command line itself was wrong: it is what is being reported.
-  }
-  return report(error, options);
-});

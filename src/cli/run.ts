@@ -39,6 +39,7 @@ export async function run(options: Options): Promise<number> {
   // A signal that comes while probes are being attached counts as well.
   let session: Session | undefined;
   let stopped = options.dryRun;
+  let status: StatusLine | undefined;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       stopped = true;
@@ -47,7 +48,7 @@ export async function run(options: Options): Promise<number> {
   }
   try {
     session = await openScript(source, compiled, { ...script, consumer, log });
-    using _status = options.quiet || options.format === "json" ? undefined : StatusLine.start(consumer, output);
+    status = options.quiet ? undefined : StatusLine.start(consumer, output);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
@@ -57,6 +58,7 @@ export async function run(options: Options): Promise<number> {
     if (error instanceof OutputClosed) return 0;
     throw error;
   } finally {
+    status?.[Symbol.dispose]();
     if (output !== standardOutput) closeSync(output);
   }
 }

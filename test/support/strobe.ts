@@ -67,13 +67,6 @@ export function strobe(args: readonly string[], options: RunOptions = {}): Promi
   return startStrobe(args, options).outcome;
 }
 
-/** Runs a script that ends by itself; gives what it printed, without the blank lines that close the events. */
-export async function output(script: string, ...args: string[]): Promise<string> {
-  const { stdout, stderr, code } = await strobe(["-q", ...args, "-e", script]);
-  if (code !== 0) throw new Error(`strobe ended with ${code}:\n${stderr}\n${script}`);
-  return stdout;
-}
-
 /** Interrupts a strobe as Ctrl-C does and waits for its end. */
 export async function interrupt(running: Running): Promise<Outcome> {
   running.child.kill("SIGINT");

@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+// The entry. Compiling the command anew would take longer than all that a short script does, so V8's compiled code is kept
+// in a file beside the command, for the next start. It is a CommonJS bundle for that, and because Node starts those fastest.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { constants, Script } from "node:vm";
+
+/** The command's file, named after its contents: build.mjs knows. */
+declare const COMMAND: string;
+
+const path = `${__dirname}/${COMMAND}`;
+// V8 looks at its own version and flags before it takes a cache; it has no idea of what the code is.
+const cachePath = `${path}.${process.version}-${process.arch}.cache`;
+
+/** What the bundle exports. */
+interface Command {
+  main(argv: readonly string[]): Promise<number>;
+  warmUp(): void;
+}
+
+function compiledBefore(): Buffer | undefined {
+  try {
+    return readFileSync(cachePath);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Functions that have run are in the cache, others are compiled when they are first called: so it is made at the end. */
+function keep(script: Script, command: Command): void {
+  try {
+    command.warmUp();
+    const unfinished = `${cachePath}.${process.pid}`;
+    writeFileSync(unfinished, script.createCachedData(), { flag: "wx" });
+    renameSync(unfinished, cachePath);
+  } catch {
+    // A folder that is not ours to write: the next start compiles again.
+  }
+}
+
+const cachedData = compiledBefore();
+// esbuild writes ASCII only, which is read fastest as what it is.
+const script = new Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(path, "latin1")}\n})`, {
+  filename: path, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+});
+const command: { exports: Partial<Command> } = { exports: {} };
+script.runInThisContext()(command.exports, require, command, path, __dirname);
+const { main, warmUp } = command.exports as Command;
+
+void main(process.argv.slice(2)).then((exitCode) => {
+  const [first = ""] = process.argv.slice(2);
+  if ((cachedData === undefined || script.cachedDataRejected) && exitCode === 0 && first === "-e") keep(script, { main, warmUp });
+  // All is written and let go of: taking the heap apart would only take time.
+  process.exit(exitCode);
+});
