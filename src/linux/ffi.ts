@@ -56,6 +56,14 @@ export function textFunction(library: string, name: string, longs: number): Text
   return koffi().load(library).func(name, "str!", parameters) as TextFunction;
 }
 
+/** A C function of numbers and addresses. */
+export type NumberFunction = (...numbers: number[]) => number;
+
+/** A function of a shared library: `int name(long…)`, with so many. @throws when there is no such library or function */
+export function numberFunction(library: string, name: string, longs: number): NumberFunction {
+  return koffi().load(library).func(name, "int", Array.from({ length: longs }, () => "long")) as NumberFunction;
+}
+
 /** System call numbers, by architecture. */
 export interface SystemCallNumbers {
   readonly bpf: number;

@@ -6,6 +6,7 @@ import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
+import { embeddedSymbols } from "./embedded-symbols.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "./system.ts";
 
 /** Files up to this size are read at once; of larger ones just what is needed. */
@@ -123,11 +124,12 @@ export class LiveBinary implements Binary {
     return (this.#symbols ??= new ElfSymbols(this.#elf, this.#splitDebugInfo()));
   }
 
-  /** Distributions strip binaries into /usr/lib/debug, by build id. */
+  /** Distributions strip binaries into /usr/lib/debug, by build id; some leave the functions' names in the binary. */
   #splitDebugInfo(): Elf | undefined {
-    const id = this.buildId;
-    if (id === undefined || id.length < 4 || this.#elf.section(".symtab") !== undefined) return undefined;
-    return elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+    if (this.#elf.section(".symtab") !== undefined) return undefined;
+    const id = this.buildId ?? "";
+    const split = id.length < 4 ? undefined : elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+    return split ?? embeddedSymbols(this.#elf);
   }
 }
 

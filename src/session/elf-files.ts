@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import { Elf, type Bytes } from "../debuginfo/elf.ts";
+import { embeddedSymbols } from "../providers/embedded-symbols.ts";
 
 const missingKept = 4096;
 
@@ -106,12 +107,13 @@ export class ElfFiles implements Disposable {
     }
   }
 
-  /** Split debug info, where distributions put it. */
+  /** Split debug info, where distributions put it, or what they left in the binary. */
   #debug(elf: Elf): Elf | undefined {
     const id = buildIdOf(elf);
     const file = id === undefined ? undefined : this.#elf(`/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
-    if (file) this.#open.push(file.bytes);
-    return file?.elf;
+    if (!file) return embeddedSymbols(elf);
+    this.#open.push(file.bytes);
+    return file.elf;
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,6 @@
 // Names of user code, also of processes that are gone when the names are asked for.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -148,4 +148,22 @@ test("C++ functions by their source names", { skip: demangle("_Z1fv") === undefi
     "@[app::Server::handle(int)]: 1\n@[int app::Server::twice<int>(int)]: 1");
   assert.equal(await over(cpp, `config = { cpp_demangle = false } uprobe:${cpp}:cpp:"app::Server::handle(int)" { print(usym(reg("ip"))); }`),
     "_ZN3app6Server6handleEi");
+});
+
+/** Strips a binary as Fedora does: names of its functions stay, compressed, in a section. False where the tools are missing. */
+function stripped(binary: string): boolean {
+  const steps = [
+    ["objcopy", "-S", "--keep-symbol=leaf_a", "--keep-symbol=caller", "--keep-symbol=main", binary, `${binary}.mini`],
+    ["xz", "-f", `${binary}.mini`],
+    ["strip", "-s", binary],
+    ["objcopy", "--add-section", `.gnu_debugdata=${binary}.mini.xz`, binary],
+  ];
+  return steps.every(([tool, ...args]) => spawnSync(tool, args).status === 0);
+}
+
+test("a stripped binary that embeds its functions' names", async (t) => {
+  const leaves = compileC(folder.path, "stripped", leavesSource, [...flags, "-pie", "-fPIE"]);
+  if (!stripped(leaves)) return t.skip("there is no objcopy, strip or xz");
+  assert.equal(await over(leaves, `uprobe:${leaves}:leaf_a { @[ustack(3)] = count(); }`),
+    ["@[", "        leaf_a+0", "        caller+N", "        main+N", "]: 1"].join("\n"));
 });
