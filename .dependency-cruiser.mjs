@@ -42,6 +42,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
+    exclude: { path: "\\.test\\.ts$" },
     tsPreCompilationDeps: true,
     // TypeScript 7 has no JavaScript API to parse with.
     parser: "swc",

@@ -10,7 +10,7 @@ import { hostMachine, registersOf } from "./registers.ts";
 import { groupBy, type Variant } from "./resolution.ts";
 import { systemCallNumber } from "./syscall-numbers.ts";
 import type { System, TracepointField } from "./system.ts";
-import type { Event, TracepointSite } from "./tracepoint.ts";
+import type { Event, TracepointSite } from "./tracepoint-site.ts";
 
 /** Every such program runs on every call of the machine: with more kinds of arguments, perf events cost less. */
 const MOST_PROGRAMS = 8;

@@ -13,16 +13,9 @@ import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "./system.ts";
+import type { Event, TracepointSite } from "./tracepoint-site.ts";
 import { isSystemCall, systemCallVariants } from "./system-calls.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
-
-export type TracepointSite =
-  | { readonly kind: "perf"; readonly id: number }
-  | { readonly kind: "raw"; readonly event: string }
-  /** The program was bound when it was loaded. */
-  | { readonly kind: "bound" };
-
-export interface Event { readonly category: string; readonly name: string }
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
 const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
