@@ -34,6 +34,14 @@ function blocksOf(page: string): Block[] {
   });
 }
 
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  scripts: Record<string, string>;
+  bin: { strobe: string };
+  exports: { ".": { default: string } };
+};
+const command = resolve(manifest.bin.strobe);
+const library = resolve(manifest.exports["."].default);
+
 const folder = temporaryFolder();
 /** Below the checkout, so that packages are found. */
 const scratch = resolve("build/docs-test");
@@ -41,7 +49,7 @@ const scratch = resolve("build/docs-test");
 before(() => {
   mkdirSync(scratch, { recursive: true });
   const wrapper = join(folder.path, "strobe");
-  writeFileSync(wrapper, `#!/bin/sh\nexec "${process.execPath}" "${resolve("dist/strobe.js")}" "$@"\n`);
+  writeFileSync(wrapper, `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`);
   chmodSync(wrapper, 0o755);
 });
 after(() => {
@@ -114,7 +122,7 @@ for (const { at, text } of inLanguage("sh")) {
 }
 
 function assertScripts(line: string): void {
-  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+  const { scripts } = manifest;
   for (const command of line.split("&&").filter((part) => part.trim().startsWith("npm "))) {
     const [, verb, name] = command.trim().split(/\s+/);
     if (verb === "run") assert.ok(Object.hasOwn(scripts, name), `no script ${name}`);
@@ -171,15 +179,15 @@ for (const [i, { at, text, output }] of inLanguage("ts").entries()) {
     // What does not end by itself is aborted, as its user would do.
     const shim = join(scratch, `strobe-${i}.mjs`);
     writeFileSync(shim, `
-      import { trace as start } from ${JSON.stringify(resolve("dist/index.js"))};
-      export * from ${JSON.stringify(resolve("dist/index.js"))};
+      import { trace as start } from ${JSON.stringify(library)};
+      export * from ${JSON.stringify(library)};
       export const trace = (script, options = {}) =>
         start(script, { ...options, signal: AbortSignal.any([AbortSignal.timeout(1500), ...(options.signal ? [options.signal] : [])]) });
     `);
     const program = join(scratch, `example-${i}.mjs`);
     await build({
       stdin: { contents: text, loader: "ts", resolveDir: scratch }, outfile: program, bundle: true, platform: "node", format: "esm",
-      target: "node20.19", logLevel: "error", alias: { strobe: shim }, external: [resolve("dist/index.js"), "node:*"],
+      target: "node20.19", logLevel: "error", alias: { strobe: shim }, external: [library, "node:*"],
     });
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "pipe"] });
     let stdout = "";

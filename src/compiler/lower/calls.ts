@@ -241,7 +241,11 @@ export function callLocated(f: FunctionState, e: Call): Located {
   switch (name) {
     case "str": return { at: "source", source: textAt(f, e) };
     case "buf": return bufferOf(f, e);
-    case "path": return { at: "source", source: { kind: "path", address: f.value(args[0]), size: sizeOf(type) } };
+    case "path": {
+      const memory = pointed(f, args[0]);
+      if (memory.at !== "memory") return f.refuse(args[0].span, "`path()` wants a struct path in the kernel");
+      return { at: "source", source: { kind: "path", address: addressOf(f, memory), size: sizeOf(type) } };
+    }
     case "kstack":
     case "ustack":
     case "dw_ustack": return { at: "source", source: stackSource(f, e) };

@@ -247,13 +247,23 @@ function parseCall(p: Cursor): Expression {
     const text = positionalText(p, token);
     if (text !== undefined) return text;
   }
-  const args = callArguments(p, token.text, () => parseExpression(p));
+  // Only here a type is an argument: `container_of(p, struct t, member)`.
+  const typed = p.builtins.canonical(token.text) === "container_of";
+  const args = callArguments(p, token.text, () => (typed ? structName(p) : undefined) ?? parseExpression(p));
   const span = { start: token.start, end: p.last };
   if (token.text === "getopt") return getopt(p, args, span);
   const name = p.builtins.canonical(token.text);
   // `pid()` is `pid`.
   if (args.length === 0 && p.builtins.isValue(token.text)) return { kind: "builtin", name, type: unknownType, span };
   return { kind: "call", name, args, type: unknownType, span };
+}
+
+/** `struct t`, or `typeof(struct t)`, as a name. */
+function structName(p: Cursor): Expression | undefined {
+  const { token } = p;
+  if (token.kind !== "identifier" || !["struct", "union", "typeof"].includes(token.text)) return undefined;
+  const { name, span } = parseType(p);
+  return { kind: "identifier", name, type: unknownType, span };
 }
 
 /** What is behind `(`: an expression in parentheses, a tuple, or a record. */

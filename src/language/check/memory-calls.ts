@@ -343,11 +343,12 @@ const isError: CallCheck = (call, body) => {
 const containerOf: CallCheck = (call, body) => {
   const [, type, member] = call.args as [Expression, Expression, Expression];
   const pointer = checkValue(call.args[0], body);
-  if (type.kind !== "identifier" || member.kind !== "identifier") {
+  // A member may have a builtin's name: `pid`.
+  if (type.kind !== "identifier" || (member.kind !== "identifier" && member.kind !== "builtin")) {
     return { ...call, type: report(body, "arguments", call.span, "container_of() wants a pointer, a struct and a member's name") };
   }
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
-  const to = { name: type.name.replace(/^struct /, ""), tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
+  const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
   const resolved = body.pass.names.resolve(to, where);
   if (!("type" in resolved)) return { ...call, type: report(body, "name", type.span, resolved.problem, resolved.help) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
