@@ -109,3 +109,19 @@ test("after records were lost, processes that live are read again", () => {
   processes.delete(9);
   assert.equal(symbols.frame(0x6000n, 9).symbol, "f16");
 });
+
+test("of too many processes, those that ended first are forgotten first", () => {
+  const { files } = machine();
+  const symbols = new UserSymbols(files);
+  const start = (pid: number) => symbols.apply([
+    { kind: "exec", time: 0n, pid },
+    { kind: "mmap", time: 0n, pid, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" },
+  ]);
+  start(1);
+  for (let pid = 2; pid <= 5000; pid++) {
+    start(pid);
+    symbols.apply([{ kind: "exit", time: 0n, pid }]);
+  }
+  const named = (pid: number) => symbols.frame(0x6000n, pid).symbol;
+  assert.deepEqual([named(1), named(5000), named(1000), named(2)], ["f16", "f16", "f16", undefined]);
+});

@@ -73,6 +73,8 @@ const mappingsKept = 4096;
 export class UserSymbols {
   readonly #files: ProcessFiles;
   readonly #processes = new Map<number, Process>();
+  /** Those of them that are known to have ended, in this order. */
+  readonly #ended = new Set<number>();
   readonly #now: () => number;
 
   constructor(files: ProcessFiles, now: () => number = () => performance.now()) {
@@ -87,8 +89,10 @@ export class UserSymbols {
         case "fork": this.#fork(record.pid, record.parent); break;
         case "exec": this.#exec(record.pid); break;
         case "mmap": this.#map(record.pid, mappedCode(record)); break;
-        // Stacks of a process are printed after its end, too.
-        case "exit": break;
+        // Its stacks may be printed later, so it is only the first to go when there are too many.
+        case "exit":
+          if (this.#processes.has(record.pid)) this.#ended.add(record.pid);
+          break;
         // What was lost may be anything: read what still can be read.
         case "lost": for (const pid of this.#processes.keys()) this.refresh(pid); break;
         default: record satisfies never;
@@ -131,12 +135,14 @@ export class UserSymbols {
     return this.#keep(pid, { images: [this.#executable(pid)], readAt: this.#now(), frames: new Map() });
   }
 
-  /** Those seen first go first, when there are too many. */
+  /** When there are too many, those that ended first go first. */
   #keep(pid: number, process: Process): Process {
     this.#processes.delete(pid);
+    this.#ended.delete(pid);
     if (this.#processes.size >= processesKept) {
-      const [oldest] = this.#processes.keys();
+      const [oldest] = this.#ended.size > 0 ? this.#ended : this.#processes.keys();
       this.#processes.delete(oldest);
+      this.#ended.delete(oldest);
     }
     this.#processes.set(pid, process);
     return process;
