@@ -1,6 +1,7 @@
 // Values as a JavaScript program wants them: what `session/decode.ts` leaves to the live machine is looked up here.
 import { fieldLayout } from "../language/layout.ts";
-import type { Type } from "../language/types.ts";
+import type { StackType, Type } from "../language/types.ts";
+import { stackFrames } from "../output/stack-frames.ts";
 import { memoryOf, valueText, type Memory } from "../output/values.ts";
 import { decoder, type DecodedStack, type DecodedValue } from "../session/decode.ts";
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
@@ -52,14 +53,9 @@ function namesMachine(type: Type): boolean {
   }
 }
 
-function framesOf(type: Type & { kind: "stack" }, memory: Memory, offset: number, services: ConsumerServices): readonly Frame[] {
+function framesOf(type: StackType, memory: Memory, offset: number, services: ConsumerServices): readonly Frame[] {
   const id = memory.view.getBigInt64(offset, true);
-  const pid = memory.view.getUint32(offset + 8, true);
-  if (id < 0n) return [];
-  const map = services.plan.maps.findIndex(({ storage }) =>
-    storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === (type.mode === "build_id"));
-  const addresses = services.symbols.stack(id, map) ?? [];
-  return addresses.map((address) => (type.space === "kernel" ? services.symbols.kernel(address) : services.symbols.user(address, pid)));
+  return id < 0n ? [] : stackFrames(type, id, memory.view.getUint32(offset + 8, true), services);
 }
 
 /** A map at one moment: a lone key is a value, several are an array; a map without keys has the one key undefined. */

@@ -2,6 +2,7 @@
 import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
+import { stackAddresses, stackFrames, stackMapOf } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
 import { errorMessages, signalNames } from "./system-names.ts";
 
@@ -13,7 +14,6 @@ export function memoryOf(bytes: Uint8Array): Memory {
 }
 
 const decoder = new TextDecoder();
-const emptyFrames: readonly Frame[] = [];
 
 /** Text of the value at `offset`. */
 export function valueText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
@@ -118,23 +118,18 @@ export function stackText(type: StackType, memory: Memory, offset: number, servi
   const id = memory.view.getBigInt64(offset, true);
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
-  const lines = stackFrames(type, id, pid, services).map((line) => line + "\n");
+  const lines = frameLines(type, id, pid, services).map((line) => line + "\n");
   const indent = indented ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "" }[type.mode] : "";
   return "\n" + lines.map((line) => indent + line).join("");
 }
 
-function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
-  const wantsBuildId = type.mode === "build_id";
-  const map = services.plan.maps.findIndex((m) =>
-    m.storage.kind === "stacks" && m.storage.frames === type.limit && m.storage.buildId === wantsBuildId);
-  if (wantsBuildId) {
-    return (services.symbols.buildIdStack(id, map) ?? []).map((frame) => `${frame.buildId} 0x${frame.offset.toString(16)}`);
+function frameLines(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
+  if (type.mode === "build_id") {
+    const frames = services.symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
+    return frames.map((frame) => `${frame.buildId} 0x${frame.offset.toString(16)}`);
   }
-  const addresses = (services.symbols.stack(id, map) ?? []).slice(0, type.limit);
-  if (type.mode === "raw") return addresses.map((address) => address.toString(16));
-  const resolve = (address: bigint) =>
-    type.space === "kernel" ? services.symbols.kernel(address) : services.symbols.user(address, pid);
-  const frames = addresses.length ? addresses.map(resolve) : emptyFrames;
+  if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
+  const frames = stackFrames(type, id, pid, services);
   if (type.mode === "bpftrace") return frames.map(frameText);
   return frames.map((frame) => `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`);
 }

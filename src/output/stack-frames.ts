@@ -1,0 +1,28 @@
+// A captured stack as frames, for text, JSON and the library alike.
+import type { StackType } from "../language/types.ts";
+import type { ConsumerServices, Frame } from "../session/events.ts";
+
+/** The stack map that stacks of this type are captured into: its index in the plan. */
+export function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
+  const buildId = type.mode === "build_id";
+  return plan.maps.findIndex(({ storage }) => storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId);
+}
+
+/** Addresses of a stack, innermost first; none when it was lost. */
+export function stackAddresses(type: StackType, id: bigint, services: ConsumerServices): readonly bigint[] {
+  return (services.symbols.stack(id, stackMapOf(type, services)) ?? []).slice(0, type.limit);
+}
+
+/**
+ * Frames with names. All but the innermost are return addresses: the call is the instruction before, which may be the last of
+ * its function, so that the address itself already belongs to the next one.
+ */
+export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
+  const { symbols } = services;
+  const resolve = (address: bigint): Frame => (type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid));
+  return stackAddresses(type, id, services).map((address, depth) => {
+    if (depth === 0) return resolve(address);
+    const caller = resolve(address - 1n);
+    return caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 };
+  });
+}
