@@ -5,6 +5,7 @@ import { Elf, type Bytes } from "../debuginfo/elf.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
 
 const missingKept = 4096;
+const likelyAsked = 64;
 
 export interface BinarySymbols {
   /** The function at an offset of the file. */
@@ -47,9 +48,15 @@ class FileBytes implements Bytes, Disposable {
 /** Binaries by path; their descriptors are open until this is disposed. */
 export class ElfFiles implements Disposable {
   readonly #open: FileBytes[] = [];
+  readonly #likely: readonly string[];
   readonly #binaries = new Map<string, BinarySymbols>();
   /** Identity and paths of what was not found. */
   readonly #missing = new Set<string>();
+
+  /** `likely` are paths of binaries that are traced: tried too, where a build id tells the right one. */
+  constructor(likely: readonly string[] = []) {
+    this.#likely = likely.slice(0, likelyAsked);
+  }
 
   /** `identity` names the file whatever path leads to it (device and inode, or build id); `paths` are tried in order. */
   symbols(identity: string, paths: readonly string[]): BinarySymbols | undefined {
@@ -67,7 +74,7 @@ export class ElfFiles implements Disposable {
   }
 
   #find(identity: string, paths: readonly string[]): BinarySymbols | undefined {
-    for (const path of paths) {
+    for (const path of identity.startsWith(buildIdPrefix) ? [...paths, ...this.#likely] : paths) {
       const file = this.#elf(path);
       if (!file) continue;
       const { elf, bytes } = file;

@@ -126,7 +126,7 @@ class LiveSession implements Session {
       this.#target?.[Symbol.dispose]();
       throw error;
     }
-    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan.config.cppDemangle);
+    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan);
     const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
     this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, this.#symbols);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);

@@ -1,6 +1,7 @@
 // Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system calls.
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
+import type { Plan } from "../compiler/plan.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
 import { demangle } from "../linux/demangle.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
@@ -27,7 +28,7 @@ const trustMilliseconds = 1;
 
 export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #stacks: ReadonlyMap<number, StackTable>;
-  readonly #files = new ElfFiles();
+  readonly #files: ElfFiles;
   readonly #users: UserSymbols;
   readonly #kernelFrames = new Map<bigint, Frame>();
   #sideBand: SideBand | undefined;
@@ -36,11 +37,11 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
 
-  /** `cppDemangle`: C++ names as their authors wrote them. */
-  constructor(stacks: ReadonlyMap<number, StackTable>, cppDemangle: boolean) {
+  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan) {
     this.#stacks = stacks;
+    this.#files = new ElfFiles(tracedBinaries(plan));
     const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
-    this.#users = new UserSymbols(cppDemangle ? { ...files, sourceName: demangle } : files);
+    this.#users = new UserSymbols(plan.config.cppDemangle ? { ...files, sourceName: demangle } : files);
   }
 
   /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
@@ -145,6 +146,12 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     this.#sideBand = undefined;
     this.#files[Symbol.dispose]();
   }
+}
+
+/** Paths of the binaries that probes are in: a process may have run them under another path, in a root of its own. */
+function tracedBinaries(plan: Plan): readonly string[] {
+  const paths = plan.programs.flatMap(({ sites }) => sites.map(({ data }) => (data as { readonly path?: unknown } | null)?.path));
+  return [...new Set(paths.filter((path) => typeof path === "string"))];
 }
 
 function readKallsyms(): Kallsyms {

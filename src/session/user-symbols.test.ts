@@ -85,6 +85,10 @@ test("what the kernel tells names processes that were never seen in /proc", () =
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
   assert.deepEqual(asked, ["build-id:abcd /proc/9/root/bin/x /proc/8/root/bin/x /bin/x"]);
 
+  symbols.apply([{ kind: "fork", time: 0n, pid: 10, parent: 9 }]);
+  symbols.frame(0x6210n, 10);
+  assert.equal(asked.at(-1), "build-id:abcd /proc/10/root/bin/x /proc/9/root/bin/x /proc/8/root/bin/x /bin/x");
+
   // The child maps a library, partly over its program, and then becomes another program: both stay known.
   symbols.apply([{ kind: "mmap", pid: 9, ...x, start: 0x7000n, offset: 0x9000n, file: { device: "08:01", inode: 7n }, path: "/lib/y" }]);
   assert.equal(symbols.frame(0x6fffn, 9).symbol, "f31");
@@ -95,7 +99,7 @@ test("what the kernel tells names processes that were never seen in /proc", () =
   assert.deepEqual(symbols.frame(0x7000n, 9), { address: 0x7000n, symbol: "f144", offset: 0, module: "/lib/y" });
 
   // A later process of the same pid has nothing of it.
-  symbols.apply([{ kind: "fork", time: 0n, pid: 9, parent: 10 }]);
+  symbols.apply([{ kind: "fork", time: 0n, pid: 9, parent: 11 }]);
   assert.deepEqual(symbols.frame(0x7000n, 9), { address: 0x7000n });
 });
 

@@ -67,6 +67,7 @@ const rereadAfter = 100;
 const framesKept = 1 << 16;
 const processesKept = 4096;
 const imagesKept = 4;
+const ancestorsAsked = 4;
 /** A just-in-time compiler maps again and again. */
 const mappingsKept = 4096;
 
@@ -186,13 +187,30 @@ export class UserSymbols {
     if (!mapping) return { address };
     if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
       const path = mapping.path.replace(/ \(deleted\)$/, "");
-      const binary = this.#files.binary(mapping.identity, placesOf(path, mapping, process, pid));
+      const binary = this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
       const at = binary?.lookup(address - mapping.start + mapping.offset);
       return at ? { address, symbol: this.#files.sourceName?.(at.symbol) ?? at.symbol, offset: at.offset, module: path } : { address, module: path };
     }
     const compiled = this.#compiled(process, address, pid);
     if (compiled) return { address, symbol: compiled.name, offset: Number(address - compiled.start) };
     return mapping.path === "" ? { address } : { address, module: mapping.path };
+  }
+
+  /**
+   * Where a file may be found: in the root of its process, while that lives; in those of the processes it came from, which
+   * may live in the same container; else the path may mean the same to us. Other roots than its own are only worth a try
+   * where a wrong file is noticed.
+   */
+  #placesOf(path: string, { identity }: CodeMapping, pid: number): string[] {
+    const places = [`/proc/${pid}/root${path}`];
+    if (identity.startsWith(buildIdPrefix)) {
+      let ancestor = this.#processes.get(pid)?.parent;
+      for (let i = 0; i < ancestorsAsked && ancestor !== undefined; i++) {
+        places.push(`/proc/${ancestor}/root${path}`);
+        ancestor = this.#processes.get(ancestor)?.parent;
+      }
+    }
+    return [...places, path];
   }
 
   #reread(process: Process, address: bigint, pid: number): CodeMapping | undefined {
@@ -232,13 +250,6 @@ function forget(process: Process): void {
 
 function mappedCode({ start, end, offset, file, path }: PerfRecord & { readonly kind: "mmap" }): CodeMapping {
   return { start, end, offset, path, identity: "buildId" in file ? `${buildIdPrefix}${file.buildId}` : `${file.device}:${file.inode}` };
-}
-
-/** Where a file may be found: in the root of its process, while that lives; else the path may mean the same to others. */
-function placesOf(path: string, { identity }: CodeMapping, { parent }: Process, pid: number): string[] {
-  const own = `/proc/${pid}/root${path}`;
-  // Another process's root is only worth a try where a wrong file is noticed.
-  return parent !== undefined && identity.startsWith(buildIdPrefix) ? [own, `/proc/${parent}/root${path}`, path] : [own, path];
 }
 
 /** Whether mappings read from /proc are all known, whatever else was mapped before. */

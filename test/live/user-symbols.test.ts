@@ -114,6 +114,12 @@ test("a child that becomes another program", async () => {
   ].join("\n"));
 });
 
+test("a program in a root of its own", async () => {
+  const leaves = compileC(folder.path, "rooted", leavesSource, [...flags, "-static"]);
+  assert.equal(await over(`chroot ${folder.path} /rooted`, `uprobe:${leaves}:leaf_a { @[ustack(2)] = count(); }`),
+    ["@[", "        leaf_a+0", "        caller+N", "]: 1"].join("\n"));
+});
+
 test("a library loaded and unloaded again", async () => {
   const library = compileC(folder.path, "plug.so", librarySource, [...flags, "-shared", "-fPIC"]);
   const loads = compileC(folder.path, "loads", loadsSource, [...flags, "-pie", "-fPIE"]);
