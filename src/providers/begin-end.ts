@@ -1,7 +1,9 @@
-// begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself.
+// begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself, or as
+// a test run of a kernel program when they look at what only the kernel sees.
+import type { Context } from "../language/context.ts";
 import type { Provider } from "./provider.ts";
 import { matches } from "./wildcard.ts";
-import { hostVariant, refused } from "./resolution.ts";
+import { refused, resolved } from "./resolution.ts";
 
 function once(name: "begin" | "end", doc: string): Provider {
   return {
@@ -9,10 +11,12 @@ function once(name: "begin" | "end", doc: string): Provider {
     aliases: [name.toUpperCase()],
     usage: name,
     doc,
+    followsProcess: true,
     *list(parts) { if (matches(parts[0] ?? "*", name)) yield { probe: name }; },
     resolve(spec) {
+      const context: Context = { provider: name, programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };
       if (spec.parts.some((part) => part !== "")) return refused(spec, "syntax", `\`${name}\` stands alone`, `write \`${name} { … }\``);
-      return hostVariant(name, { name, data: null });
+      return resolved({ context, provider: name, sites: [{ name, data: null }] });
     },
   };
 }

@@ -5,12 +5,15 @@ import { fetchRegisters, hostMachine, registersOf, registersType } from "./regis
 
 export function perfEventContext(provider: string, system: System): Context {
   const file = registersOf(hostMachine);
-  const data = system.types.find("bpf_perf_event_data", "struct");
   return {
     provider,
     programType: "perf_event",
     registers: fetchRegisters(file),
-    contextType: data ? { kind: "pointer", target: data, space: "kernel" } : registersType(file),
+    // Looked up for those who ask: it takes the kernel's BTF, and intervals that run in strobe need none.
+    get contextType() {
+      const data = system.types.find("bpf_perf_event_data", "struct");
+      return data ? ({ kind: "pointer", target: data, space: "kernel" } as const) : registersType(file);
+    },
     defaultSpace: "kernel",
     stacks: true,
     cookie: true,

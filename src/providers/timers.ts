@@ -1,13 +1,12 @@
 // interval and profile: probes that time fires. An interval fires once a period, a profile on every CPU.
 import { onlineCpus, openPerfEvent, PERF_TYPE_SOFTWARE } from "../linux/perf.ts";
-import { findBuiltin } from "../language/builtins/table.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
 import { perfEventContext } from "./perf-context.ts";
 import type { Provider } from "./provider.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { parseTiming, timingName, type Timing } from "./quantity.ts";
-import { hostVariant, refused, resolved, wrongParts } from "./resolution.ts";
+import { refused, resolved, wrongParts } from "./resolution.ts";
 import { matches } from "./wildcard.ts";
 
 const CPU_CLOCK = 0;
@@ -38,12 +37,11 @@ export const interval: Provider = {
   *list(parts) {
     for (const unit of listed) if (matches(parts[0] ?? "*", unit)) yield { probe: `interval:${unit}:` };
   },
-  resolve(spec, system, options) {
+  resolve(spec, system) {
     if (spec.parts.length < 1 || spec.parts.length > 2) return wrongParts(spec, interval.usage);
     const site = timerSite("interval", spec);
     if (typeof site === "string") return refused(spec, "arguments", `${site}, in \`${spec.text}\``);
-    // Timers run in strobe, unless the handler looks at what only the kernel sees.
-    if (![...options.uses].some((name) => findBuiltin(name)?.placement === "kernel")) return hostVariant("interval", site);
+    // Timers run in strobe, unless the handler looks at what only the kernel sees: the checker decides.
     return resolved({ context: perfEventContext("interval", system), provider: "interval", sites: [site] });
   },
   attach(request) {

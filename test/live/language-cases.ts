@@ -90,5 +90,6 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "a function", script: `fn add($a : int64, $b : int64) : int64 { return $a + $b; } ${begin("print(add(1, 2));")}`, output: `3\n${end}` },
   { name: "defines", script: `#define LIMIT 10\n${begin("print(LIMIT * 2);")}`, output: `20\n${end}` },
   { name: "comments", script: "// one\n/* two */ begin { /* three */ print(1); exit(); } // four", output: `1\n${end}` },
+  { name: "begin looks at the kernel", script: begin('print((curtask.pid == pid, *(uint8*)kaddr("do_exit") > 0));'), output: `(true, true)\n${end}` },
   { name: "probe name", script: begin("print(probe);"), output: `begin\n${end}` },
 ];

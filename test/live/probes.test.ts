@@ -207,5 +207,5 @@ test("-p narrows probes that attach everywhere", async () => {
 test("an offset inside an instruction is refused, since a breakpoint there would corrupt the program", async () => {
   const { stderr, code } = await strobe(["-e", `uprobe:${calls}:leaf_add+2 { }`]);
   assert.equal(code, 1);
-  assert.match(stderr, /`leaf_add\+2` is inside an instruction, which begins at leaf_add\+1/);
+  assert.match(stderr, /`leaf_add\+2` is inside an instruction, which begins at leaf_add\+0/);
 });
