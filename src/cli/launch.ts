@@ -11,11 +11,7 @@ const path = `${__dirname}/${COMMAND}`;
 // V8 looks at its own version and flags before it takes a cache; it has no idea of what the code is.
 const cachePath = `${path}.${process.version}-${process.arch}.cache`;
 
-/** What the bundle exports. */
-interface Command {
-  main(argv: readonly string[]): Promise<number>;
-  warmUp(): void;
-}
+type Command = typeof import("./main.ts");
 
 function compiledBefore(): Buffer | undefined {
   try {
@@ -26,9 +22,9 @@ function compiledBefore(): Buffer | undefined {
 }
 
 /** Functions that have run are in the cache, others are compiled when they are first called: so it is made at the end. */
-function keep(script: Script, command: Command): void {
+function keep(): void {
   try {
-    command.warmUp();
+    warmUp();
     const unfinished = `${cachePath}.${process.pid}`;
     writeFileSync(unfinished, script.createCachedData(), { flag: "wx" });
     renameSync(unfinished, cachePath);
@@ -46,9 +42,8 @@ const command: { exports: Partial<Command> } = { exports: {} };
 script.runInThisContext()(command.exports, require, command, path, __dirname);
 const { main, warmUp } = command.exports as Command;
 
-void main(process.argv.slice(2)).then((exitCode) => {
-  const [first = ""] = process.argv.slice(2);
-  if ((cachedData === undefined || script.cachedDataRejected) && exitCode === 0 && first === "-e") keep(script, { main, warmUp });
+void main(process.argv.slice(2)).then(({ exitCode, traced }) => {
+  if (traced && (cachedData === undefined || script.cachedDataRejected)) keep();
   // All is written and let go of: taking the heap apart would only take time.
   process.exit(exitCode);
 });

@@ -3,12 +3,20 @@ import { readOptions, UsageError, type Options } from "./options.ts";
 
 export { warmUp } from "./warm-up.ts";
 
-/** Runs a command line to its end; gives the exit code. Never throws: errors are written to standard error. */
-export async function main(argv: readonly string[]): Promise<number> {
+export interface Outcome {
+  readonly exitCode: number;
+  /** A script ran to its end. */
+  readonly traced: boolean;
+}
+
+/** Runs a command line to its end. Never throws: errors are written to standard error. */
+export async function main(argv: readonly string[]): Promise<Outcome> {
   try {
-    return await dispatch(readOptions(argv));
+    const options = readOptions(argv);
+    const exitCode = await dispatch(options);
+    return { exitCode, traced: exitCode === 0 && !options.help && !options.version && !options.info && !options.list };
   } catch (error) {
-    return report(error, argv);
+    return { exitCode: await report(error, argv), traced: false };
   }
 }
 
