@@ -8,7 +8,7 @@ import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
 import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
-import { type MachineInstruction, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
+import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
 import { fill, stackLength, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
@@ -222,7 +222,14 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "load-context":
       return scope.loadExtended(scope.resultRegister(instruction.result), behind(context(scope), instruction.offset), instruction.size, instruction.signed, true);
     case "load": return scope.loadExtended(scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
-    case "store": return storeValue(scope, scope.place(instruction.to), instruction.size, instruction.value);
+    case "store": {
+      const to = scope.place(instruction.to);
+      const captured = instruction.to.kind === "callback" && instruction.to.of === "captures" && instruction.size === 8;
+      if (captured && scope.constantOf(instruction.value) === undefined && !scope.pointers.has(instruction.value)) {
+        return storeInHalves(scope, to, scope.use(instruction.value));
+      }
+      return storeValue(scope, to, instruction.size, instruction.value);
+    }
     case "zero": return zero(scope, scope.place(instruction.at), instruction.size);
     case "read": return generateRead(scope, instruction);
     case "fill": {
@@ -309,6 +316,18 @@ function forget(scope: FunctionScope, register: Register): void {
   emitter.load(again, at(memory, 4), 4);
   emitter.aluConstant(Alu.LSH, again, 32n);
   emitter.alu(Alu.OR, register, again);
+}
+
+/**
+ * A variable that a callback changes is the same to the verifier: a counter that is compared, kept as it is known, would be
+ * followed through a round for each number.
+ */
+function storeInHalves(scope: FunctionScope, to: Memory, value: Register): void {
+  const { emitter } = scope;
+  const high = emitter.copy(value);
+  emitter.aluConstant(Alu.RSH, high, 32n);
+  emitter.store(to, 4, value);
+  emitter.store(at(to, 4), 4, high);
 }
 
 /** All at once: a parameter may be another one's argument. */
