@@ -108,18 +108,6 @@ export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOption
   throw bpfError(LINK_CREATE, fd, `attach to ${count} kernel functions`, hint);
 }
 
-/**
- * Attaches a BTF-typed tracing program (fentry, fexit, tp_btf). Without `attachType` it goes where it was bound at load;
- * a cookie (Linux 5.19) or another target needs the attach type that it was loaded with.
- */
-export function linkCreateTracing(progFd: number, targetBtfId = 0, options: { readonly attachType?: number; readonly cookie?: bigint } = {}): number {
-  if (options.attachType === undefined) return rawTracepointOpen(null, progFd);
-  link(progFd, 0, options.attachType);
-  attr.u32(16, targetBtfId);
-  attr.u64(24, options.cookie ?? 0n);
-  return mustBpf(LINK_CREATE, "attach a tracing program");
-}
-
 /** Attaches an iterator; `info` is a bpf_iter_link_info (the map, cgroup or task to walk). */
 export function linkCreateIter(progFd: number, info?: Uint8Array): number {
   link(progFd, 0, BPF_TRACE_ITER);

@@ -6,14 +6,10 @@ import { addressOf, syscall, SYS } from "./ffi.ts";
 export const PERF_TYPE_HARDWARE = 0;
 export const PERF_TYPE_SOFTWARE = 1;
 export const PERF_TYPE_TRACEPOINT = 2;
-export const PERF_TYPE_HW_CACHE = 3;
-export const PERF_TYPE_RAW = 4;
 export const PERF_TYPE_BREAKPOINT = 5;
 
 export const PERF_COUNT_SW_DUMMY = 9;
 
-const IOC_ENABLE = 0x2400;
-const IOC_DISABLE = 0x2401;
 const IOC_SET_BPF = 0x40042408;
 const FLAG_FD_CLOEXEC = 8;
 /** PERF_ATTR_SIZE_VER5: all the fields we set. */
@@ -109,14 +105,6 @@ function perfHint(code: number, options: PerfEventOptions): string | undefined {
 /** Runs a loaded program on each event (PERF_EVENT_IOC_SET_BPF). */
 export function perfAttach(perfFd: number, progFd: number): void {
   check(syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd), "ioctl(PERF_EVENT_IOC_SET_BPF)", "attach a program to a perf event");
-}
-
-export function perfEnable(fd: number): void {
-  check(syscall(SYS.ioctl, fd, IOC_ENABLE, 0), "ioctl(PERF_EVENT_IOC_ENABLE)", "enable a perf event");
-}
-
-export function perfDisable(fd: number): void {
-  check(syscall(SYS.ioctl, fd, IOC_DISABLE, 0), "ioctl(PERF_EVENT_IOC_DISABLE)", "disable a perf event");
 }
 
 /** Numbers of the CPUs that are online now. */

@@ -1,5 +1,5 @@
 // Files of /proc: processes and clocks.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { addressOf, syscall, SYS } from "./ffi.ts";
 
 export interface Mapping {
@@ -65,15 +65,6 @@ export function status(pid: number): ReadonlyMap<string, string> | undefined {
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   return fields;
-}
-
-/** The binary that the process runs, as its own mount namespace names it; undefined when it has gone (or is a kernel thread). */
-export function exePath(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`);
-  } catch {
-    return undefined;
-  }
 }
 
 export const CLOCK_REALTIME = 0;

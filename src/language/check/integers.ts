@@ -53,14 +53,6 @@ export function arithmeticType(operator: string, left: Type, right: Type): Integ
   return comparesSigned(left, right) ? i64 : u64;
 }
 
-/** One signed value and one that cannot be shown to fit it: what the sign warning is about. */
-export function mixesSigns(left: Type, right: Type): boolean {
-  if (!isIntegral(left) || !isIntegral(right)) return false;
-  if (literalBits(left) !== undefined || literalBits(right) !== undefined || left.signed === right.signed) return false;
-  const [signed, unsigned] = left.signed ? [left, right] : [right, left];
-  return unsigned.bits >= signed.bits && unsigned.bits === 64;
-}
-
 /** The integer type that holds both. */
 export function unifyIntegers(left: IntegerType, right: IntegerType): IntegerType {
   const leftBits = literalBits(left);
