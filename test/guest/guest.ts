@@ -1,0 +1,89 @@
+// Boots a kernel in QEMU, runs jobs as root there, and gives what they printed and how they ended.
+import { spawn } from "node:child_process";
+import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KernelFiles } from "./fetch-kernel.ts";
+import { initramfs, type GuestContents } from "./initramfs.ts";
+
+export interface JobResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number;
+  readonly seconds: number;
+}
+
+export interface GuestResult {
+  /** In the order of the jobs; those missing at the end were never run or never ended. */
+  readonly jobs: readonly JobResult[];
+  /** All jobs were run and the guest switched itself off. */
+  readonly complete: boolean;
+  /** What the kernel said, and whatever else reached the console. */
+  readonly console: string;
+  /** From QEMU's start to the first job and to the end. */
+  readonly bootSeconds: number;
+  readonly seconds: number;
+}
+
+export interface GuestOptions extends GuestContents {
+  readonly kernel: KernelFiles;
+  /** Seconds after which the guest is cut off. */
+  readonly deadline: number;
+  readonly memory?: string;
+}
+
+export async function runGuest({ kernel, deadline, memory = "1G", ...contents }: GuestOptions): Promise<GuestResult> {
+  const folder = mkdtempSync(join(tmpdir(), "strobe-guest-"));
+  try {
+    const archive = join(folder, "initramfs");
+    const file = openSync(archive, "w");
+    for (const part of initramfs(kernel, contents)) writeAll(file, part);
+    closeSync(file);
+    const results = join(folder, "results");
+    const console = join(folder, "console");
+    const start = process.hrtime.bigint();
+    const elapsed = (): number => Number(process.hrtime.bigint() - start) / 1e9;
+    const qemu = spawn("qemu-system-x86_64", [
+      "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", memory, "-nodefaults", "-display", "none", "-no-reboot",
+      "-kernel", kernel.image, "-initrd", archive, "-serial", `file:${console}`, "-serial", `file:${results}`,
+      "-append", "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check",
+    ], { stdio: ["ignore", "ignore", "pipe"] });
+    let complaint = "";
+    qemu.stderr.on("data", (data: Buffer) => { complaint += data.toString(); });
+    const killer = setTimeout(() => qemu.kill("SIGKILL"), deadline * 1000);
+    await new Promise<void>((done, failed) => {
+      qemu.on("error", failed);
+      qemu.on("close", () => done());
+    });
+    clearTimeout(killer);
+    return { ...readResults(textOf(results)), console: complaint + textOf(console), seconds: elapsed() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function writeAll(file: number, part: Uint8Array): void {
+  for (let at = 0; at < part.length;) at += writeSync(file, part, at);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "latin1").replaceAll("\r", "");
+  } catch {
+    return "";
+  }
+}
+
+/** `job INDEX STATUS START END`, the two outputs in base64 with a dash between them, a dot. */
+function readResults(text: string): Pick<GuestResult, "jobs" | "complete" | "bootSeconds"> {
+  const jobs: JobResult[] = [];
+  let bootSeconds = 0;
+  for (const [, code, start, end, stdout = "", stderr = ""] of text.matchAll(/^job \d+ (\d+) (\S+) (\S+)\n([^-.]*)-\n([^-.]*)\.\n/gm)) {
+    if (jobs.length === 0) bootSeconds = Number(start);
+    jobs.push({
+      code: Number(code), seconds: Number(end) - Number(start),
+      stdout: Buffer.from(stdout, "base64").toString(), stderr: Buffer.from(stderr, "base64").toString(),
+    });
+  }
+  return { jobs, complete: /^done$/m.test(text), bootSeconds };
+}

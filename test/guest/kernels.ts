@@ -1,0 +1,16 @@
+// The kernels that guests run, oldest first. Adding one is a line.
+export interface Kernel {
+  /** What `--kernel` takes. */
+  readonly name: string;
+  /** The Debian suite that carries it. */
+  readonly suite: string;
+  /** The suite's package that depends on the newest image. */
+  readonly package: string;
+}
+
+export const kernels: readonly Kernel[] = [
+  { name: "5.10", suite: "bullseye", package: "linux-image-cloud-amd64" },
+  { name: "6.1", suite: "bookworm", package: "linux-image-cloud-amd64" },
+  { name: "6.12", suite: "trixie", package: "linux-image-cloud-amd64" },
+  { name: "7", suite: "sid", package: "linux-image-cloud-amd64" },
+];
