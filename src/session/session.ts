@@ -147,6 +147,7 @@ class LiveSession implements Session {
       const { start, bootToWall, bootToTai } = this.#clock;
       this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
       this.#owners.watch();
+      await this.#target?.ready;
       this.#runOnce("begin");
       this.#drainAll();
       if (!this.#over) {

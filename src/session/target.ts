@@ -4,6 +4,8 @@ import { spawnTraced, type TracedChild } from "../linux/child.ts";
 
 export interface Target extends Disposable {
   readonly pid: number;
+  /** A command that is held back has come to wait: what it does from here on is its own. */
+  readonly ready: Promise<void>;
   /** Starts a command that was held back. */
   go(): void;
   readonly ended: Promise<void>;
@@ -19,6 +21,7 @@ export function commandTarget(command: string): Target {
   const ended = child.exited.then(over, over);
   return {
     pid: child.pid,
+    ready: child.ready,
     go: () => child.go(),
     ended,
     [Symbol.dispose]() {
@@ -41,7 +44,7 @@ export function processTarget(pid: number): Target {
       resolve();
     }, pollEvery);
   });
-  return { pid, go: () => {}, ended, [Symbol.dispose]: () => clearInterval(timer) };
+  return { pid, ready: Promise.resolve(), go: () => {}, ended, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /** A zombie has ended: it only waits for its parent. */
