@@ -1,0 +1,105 @@
+// Random programs through both executors, with equal results. STROBE_SEED runs other programs than the usual ones (or one
+// alone, with STROBE_PROGRAMS=1).
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createMap } from "../../src/linux/bpf.ts";
+import { closeFd } from "../../src/linux/ffi.ts";
+import { Differential, randomInputs, type Failure } from "../support/differential.ts";
+import { randomProgram, render, smaller, type Piece, type RandomProgram } from "../support/random-programs.ts";
+
+const first = Number(process.env["STROBE_SEED"] ?? 1);
+const programs = Number(process.env["STROBE_PROGRAMS"] ?? 2000);
+const runs = 3;
+const mostShrinking = 600;
+const longestShrinking = 20_000;
+/** Failures that are looked at before giving up. */
+const mostFailures = Number(process.env["STROBE_FAILURES"] ?? 3);
+
+const noBpf = ((): string | false => {
+  try {
+    closeFd(createMap({ name: "probe", type: 2, keySize: 4, valueSize: 8, entries: 1 }));
+    return false;
+  } catch (error) {
+    return `needs bpf(): ${String(error)}`;
+  }
+})();
+
+/** The smallest program found that fails in the same way. */
+function shrink(differential: Differential, program: RandomProgram, seed: number, failure: Failure): { pieces: readonly Piece[]; failure: Failure } {
+  let smallest = { pieces: program.pieces, failure };
+  const inputs = randomInputs(seed, runs);
+  let tries = 0;
+  const end = Date.now() + longestShrinking;
+  for (let progress = true; progress && tries < mostShrinking;) {
+    progress = false;
+    for (const pieces of smaller(smallest.pieces)) {
+      if (++tries > mostShrinking || Date.now() > end) break;
+      const again = differential.run(render(pieces), inputs, program.unordered).failure;
+      if (again?.kind !== failure.kind || again.cause !== failure.cause) continue;
+      smallest = { pieces, failure: again };
+      progress = true;
+      break;
+    }
+  }
+  return smallest;
+}
+
+/** What random programs found wrong once, as short as it was. */
+const found: Readonly<Record<string, string>> = {
+  "a loop over a map that counts its rounds": `
+    let $rounds = 0;
+    for ($kv : @by_int) { $rounds++; if ($rounds > 3) { return; } @seen++; }
+    @by_int[arg0 & 7] = 1;
+    print($rounds);`,
+  "a loop over a map that stops after some rounds": `
+    @by_int[1] = 1; @by_int[2] = 1; @by_int[3] = 1;
+    let $rounds = 0;
+    for ($kv : @by_int) { if ($rounds++ == 1) { break; } }
+    @rounds = $rounds;`,
+  "texts and tuples that were not found": `
+    if (arg0 == 24301) { @names[1] = "abcdefgh"; @pairs[1] = (1, "ab"); }
+    if (find(@names, 2, $name)) { @n++; }
+    if (arg1 > 3 && find(@pairs, 2, $pair)) { @n++; }
+    print($name);
+    print($pair);`,
+  "a key with a side effect, looked for": `
+    $i = 0;
+    @by_int[0] = 5; @by_int[1] = 6;
+    if (find(@by_int, $i++, $value)) { @found[$i] = $value; }`,
+  "truth values in parentheses before a sign": "@n = (true) - arg0; @m = (false) + (true) * arg1;",
+  "a negative operand of a declared unsigned variable": `
+    let $x : uint32 = (uint32)arg0;
+    $x |= (int8)-128;
+    @n = $x;`,
+};
+
+describe("both executors", { skip: noBpf }, () => {
+  for (const [name, body] of Object.entries(found)) {
+    it(`agree on ${name}`, () => {
+      using differential = new Differential();
+      const { failure, events, entries } = differential.run(`rawtracepoint:differential { ${body} }`, randomInputs(1, runs), false);
+      assert.equal(failure, undefined, failure?.detail);
+      assert.ok(events + entries > 0);
+    });
+  }
+
+  it(`agree on ${programs} random programs`, (t) => {
+    using differential = new Differential();
+    const failures: string[] = [];
+    const totals = { instructions: 0, events: 0, entries: 0 };
+    for (let seed = first; seed < first + programs && failures.length < mostFailures; seed++) {
+      const program = randomProgram(seed);
+      const verdict = differential.run(render(program.pieces), randomInputs(seed, runs), program.unordered);
+      totals.instructions += verdict.instructions;
+      totals.events += verdict.events;
+      totals.entries += verdict.entries;
+      if (verdict.failure === undefined) continue;
+      const { pieces, failure } = shrink(differential, program, seed, verdict.failure);
+      failures.push(`seed ${seed}: ${failure.kind}\n${failure.detail}\n\n${render(pieces)}\n\n${failure.ir ?? ""}`);
+    }
+    t.diagnostic(`${totals.instructions} instructions, ${totals.events} events, ${totals.entries} entries`);
+    assert.equal(failures.length, 0, failures.join("\n\n────────\n\n"));
+    // Programs that do nothing would agree too.
+    if (programs >= 1000) assert.ok(totals.events > programs && totals.entries > programs, "the programs do too little");
+  });
+});
