@@ -1,6 +1,5 @@
 // ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
 // A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
-import { inflateSync } from "node:zlib";
 
 /** A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. */
 export interface Bytes {
@@ -164,7 +163,8 @@ export class Elf {
     const size = this.wide ? this.#word(stored, 8) : stored.readUInt32LE(4);
     if (size > INFLATE_LIMIT) throw new ElfError(`section ${section.name} is too large`);
     try {
-      return inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
+      // Loaded only here: few sections are compressed, and every start would pay for it.
+      return process.getBuiltinModule("node:zlib").inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
     } catch {
       throw new ElfError(`section ${section.name} does not decompress`);
     }

@@ -1,5 +1,4 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
-import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import type { PrintfFormat } from "../language/printf.ts";
@@ -85,6 +84,8 @@ function fieldReader(field: EventField | undefined, memory: RecordMemory, absent
 /** Runs a command and hands on what it wrote. Waits for it, so that its output keeps its place. */
 function runCommand(command: string, consumer: Consumer): void {
   consumer.flush();
+  // Loaded only here, for the sake of the start.
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout, status, signal, error } = spawnSync("/bin/sh", ["-c", command], {
     stdio: ["inherit", "pipe", "inherit"], maxBuffer: 1 << 30,
   });

@@ -1,5 +1,4 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
-import { setTimeout as sleep } from "node:timers/promises";
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram, Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
@@ -77,6 +76,15 @@ const countersEvery = 1000;
 const shortNap = 1;
 const longNap = 4;
 const manyRecords = 64;
+
+/** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
+function uptime(): number {
+  return process.uptime() * 1000;
+}
+
+function nap(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
 
 /** Starts a session: when this resolves, everything is attached and events flow. @throws with nothing left behind */
 export async function openSession(plan: Plan, options: SessionOptions): Promise<Session> {
@@ -373,13 +381,13 @@ class LiveSession implements Session {
 
   async #drainLoop(): Promise<void> {
     const { ring } = this.#kernel;
-    let countersAt = performance.now() + countersEvery;
+    let countersAt = uptime() + countersEvery;
     while (!this.#over) {
       const waiting = ring?.available() ?? 0;
       const count = ring?.drain(this.#take, batchRecords) ?? 0;
       if (count > 0) this.#consumer.flush();
       if (this.#over) break;
-      const now = performance.now();
+      const now = uptime();
       if (now >= countersAt) {
         this.#reportTrouble();
         countersAt = now + countersEvery;
@@ -387,7 +395,7 @@ class LiveSession implements Session {
       if (count === 0) await this.#idle(countersAt - now);
       // Behind: only let timers and signals have their turn. Else wait for a batch to gather.
       else if (count === batchRecords || waiting > this.#kernel.ringBytes / 8) await new Promise((resolve) => setImmediate(resolve));
-      else await sleep(count > manyRecords && waiting < this.#kernel.ringBytes / 64 ? longNap : shortNap);
+      else await nap(count > manyRecords && waiting < this.#kernel.ringBytes / 64 ? longNap : shortNap);
     }
   }
 
