@@ -32,6 +32,7 @@ class Live implements LiveSystem {
   readonly #features = new Features();
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
+  #sysfsBtf: { readonly bytes: Uint8Array | undefined } | undefined;
   #kernel: { readonly types: KernelTypes | undefined } | undefined;
   #modules: ReadonlyMap<string, KernelTypes> | undefined;
   #kallsyms: Kallsyms | undefined;
@@ -107,6 +108,12 @@ class Live implements LiveSystem {
     return { btfId: found.signature.id, args: found.signature.parameters, ...(found.module === VMLINUX ? {} : { module: found.module }) };
   }
 
+  hasRawTracepoint(name: string): boolean {
+    // A look at the bytes: taking the kernel's types in would cost some milliseconds of a start that needs no other type.
+    const bytes = this.#kernelBtfBytes();
+    return (bytes !== undefined && hasString(bytes, `btf_trace_${name}`)) || this.rawTracepoint(name) !== undefined;
+  }
+
   rawTracepoints(): readonly string[] {
     return [...new Set(this.#allTypes().flatMap((types) => types.rawTracepointNames()))].sort();
   }
@@ -128,9 +135,15 @@ class Live implements LiveSystem {
     return mappedBinaries(pid);
   }
 
+  /** Where the kernel offers its own: most do. */
+  #kernelBtfBytes(): Uint8Array | undefined {
+    return (this.#sysfsBtf ??= { bytes: readBtf(`${BTF_FOLDER}/${VMLINUX}`, true) }).bytes;
+  }
+
   #kernelTypes(): KernelTypes | undefined {
     if (this.#kernel === undefined) {
-      const btf = kernelBtf();
+      const bytes = this.#kernelBtfBytes();
+      const btf = bytes === undefined ? btfOfImage() : new Btf(bytes);
       this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf) };
     }
     return this.#kernel.types;
@@ -142,8 +155,8 @@ class Live implements LiveSystem {
     const base = this.#kernelTypes()?.btf;
     for (const name of base === undefined ? [] : filesIn(BTF_FOLDER)) {
       try {
-        const btf = name === VMLINUX ? undefined : readBtf(`${BTF_FOLDER}/${name}`, base);
-        if (btf !== undefined) modules.set(name, new KernelTypes(btf));
+        const bytes = name === VMLINUX ? undefined : readBtf(`${BTF_FOLDER}/${name}`);
+        if (bytes !== undefined) modules.set(name, new KernelTypes(new Btf(bytes, base)));
       } catch (error) {
         // A module built for another kernel has types that refer to nothing: it is left out, and the rest goes on.
         if (!(error instanceof BtfError)) throw error;
@@ -175,10 +188,8 @@ class Live implements LiveSystem {
   }
 }
 
-/** The running kernel's BTF: from sysfs, else from an uncompressed kernel image where distributions leave one. */
-function kernelBtf(): Btf | undefined {
-  const btf = readBtf(`${BTF_FOLDER}/${VMLINUX}`);
-  if (btf !== undefined) return btf;
+/** The running kernel's BTF from an uncompressed kernel image, where distributions leave one. */
+function btfOfImage(): Btf | undefined {
   const version = release();
   for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
     try {
@@ -192,7 +203,7 @@ function kernelBtf(): Btf | undefined {
   return undefined;
 }
 
-function readBtf(path: string, base?: Btf): Btf | undefined {
+function readBtf(path: string, mapped = false): Uint8Array | undefined {
   let fd: number;
   try {
     fd = openSync(path, "r");
@@ -200,7 +211,7 @@ function readBtf(path: string, base?: Btf): Btf | undefined {
     return absent(error);
   }
   try {
-    return new Btf(base === undefined ? mapWhole(fd) ?? readFileSync(path) : readFileSync(path), base);
+    return (mapped ? mapWhole(fd) : undefined) ?? readFileSync(path);
   } finally {
     closeSync(fd);
   }
@@ -214,6 +225,15 @@ function mapWhole(fd: number): Uint8Array | undefined {
     if (error instanceof LinuxError) return undefined;
     throw error;
   }
+}
+
+/** Whether the string section has the whole string: its place is in the header's fifth and sixth word, behind the header. */
+function hasString(btf: Uint8Array, text: string): boolean {
+  const { buffer, byteOffset, byteLength } = btf;
+  if (byteLength < 24) return false;
+  const header = new DataView(buffer, byteOffset, 24);
+  const start = header.getUint32(4, true) + header.getUint32(16, true);
+  return Buffer.from(buffer, byteOffset, byteLength).subarray(start, start + header.getUint32(20, true)).includes(`\0${text}\0`, 0, "latin1");
 }
 
 function filesIn(folder: string): string[] {

@@ -41,7 +41,10 @@ export interface ResolveOptions {
   /** `-c`: the traced command, for providers that need its binary. */
   readonly command?: string;
   readonly missing: "error" | "warn" | "ignore";
-  /** Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper. */
+  /**
+   * Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper. With
+   * `args` also what of it: `args.NAME`, or `args.*` for the whole.
+   */
   readonly uses: ReadonlySet<string>;
 }
 

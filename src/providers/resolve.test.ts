@@ -50,6 +50,7 @@ const system: System = {
   tracepoint: (category, name) => formats[`${category}:${name}`],
   tracepoints: () => events,
   rawTracepoint: (name) => (raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] }),
+  hasRawTracepoint: (name) => name in raw,
   rawTracepoints: () => Object.keys(raw),
   iterators: () => [],
   binary: (name) => (name === "/bin/app" || name === "app" ? binary : undefined),
@@ -98,6 +99,20 @@ test("an event is a raw tracepoint until its record is read", () => {
     { name: "prev_comm", type: { kind: "array", element: i8, length: 16 }, fetch: { kind: "address", base: "context", offset: 8 }, place: "context" },
     { name: "prev_pid", type: i32, fetch: { kind: "context", offset: 24, size: 4, signed: true } },
   ]);
+});
+
+test("the raw tracepoints of system calls tell number and result, the record all else", () => {
+  const format: TracepointFormat = { id: 30, fields: [field("id", "long", 8, 8, true), field("args", "unsigned long[6]", 16, 48)] };
+  const kind = (name: string, ...uses: string[]): string[] => {
+    const [category, event] = ["raw_syscalls", name];
+    const spec = { provider: "tracepoint", parts: [category, event], text: `${category}:${event}`, span: { start: 0, end: 1 } };
+    return shape(resolveSpec(spec, { ...system, tracepoint: () => format }, { missing: "error", uses: new Set(uses) }));
+  };
+  assert.deepEqual(kind("sys_enter", "args", "args.id"), ["raw_tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_exit", "args", "args.id", "args.ret"), ["raw_tracepoint: tracepoint:raw_syscalls:sys_exit"]);
+  assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_enter", "args", "args.*"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_enter", "args", "args.id", "ctx"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
 });
 
 test("misspelt probes get the nearest names", () => {

@@ -7,6 +7,7 @@ import { i32, i64, type IntegerBits } from "../language/types.ts";
 import { BPF_TRACE_RAW_TP } from "../linux/bpf.ts";
 import { declaredType } from "./declared-type.ts";
 import { hostMachine, registersOf } from "./registers.ts";
+import { rawContext } from "./rawtracepoint.ts";
 import { groupBy, type Variant } from "./resolution.ts";
 import { systemCallNumber } from "./syscall-numbers.ts";
 import type { System, TracepointField } from "./system.ts";
@@ -32,6 +33,7 @@ export function isSystemCall(event: Event): boolean {
 export function systemCallVariants(events: readonly Event[], system: System, reads: boolean): { variants: Variant[]; served: readonly Event[] } {
   const variants: Variant[] = [];
   const served: Event[] = [];
+  if (events.length === 0) return { variants, served };
   for (const way of ["enter", "exit"] as const) {
     const raw = system.rawTracepoint(`sys_${way}`);
     if (raw === undefined || !system.capabilities.btf) continue;
@@ -52,6 +54,24 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
     }
   }
   return { variants, served };
+}
+
+/**
+ * raw_syscalls:sys_enter and sys_exit for a script that reads no more than the call's number and its result: the raw
+ * tracepoint's own arguments tell these, without the wait of a perf event when it is let go of.
+ */
+export function rawCallContext({ category, name }: Event, system: System, uses: ReadonlySet<string>): Context | undefined {
+  if (category !== "raw_syscalls") return undefined;
+  const { offset, size } = registersOf(hostMachine).systemCallNumber;
+  const args: readonly Argument[] = name === "sys_enter" ? [{ name: "id", type: i64, fetch: SECOND }]
+    : name !== "sys_exit" ? []
+    : [
+      { name: "id", type: i64, fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space: "kernel" } },
+      { name: "ret", type: i64, fetch: SECOND },
+    ];
+  const known = new Set(args.map((arg) => `args.${arg.name}`));
+  const read = [...uses].filter((use) => use.startsWith("args."));
+  return read.length > 0 && read.every((use) => known.has(use)) ? { ...rawContext("tracepoint", system), args } : undefined;
 }
 
 function callContext(way: "enter" | "exit", btfId: number, fields: readonly TracepointField[] | undefined, system: System): Context {

@@ -19,6 +19,8 @@ export interface System {
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
   rawTracepoint(name: string): { readonly btfId: number; readonly args: readonly { readonly name: string; readonly type: Type }[]; /** Absent for the kernel proper. */ readonly module?: string } | undefined;
+  /** Whether there is one of this name: a good deal faster, as no type is decoded. */
+  hasRawTracepoint(name: string): boolean;
   rawTracepoints(): readonly string[];
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];

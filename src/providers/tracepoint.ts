@@ -1,6 +1,6 @@
 // tracepoint: the kernel's static events, by category and name. Three mechanisms serve them, the cheapest that will do:
 // - system calls: one BTF-typed program on the raw sys_enter or sys_exit, which looks for the calls' numbers;
-// - events whose record nobody reads: the raw tracepoint of that name, cheap to fire and to leave;
+// - events whose record nobody reads (of raw_syscalls', little): the raw tracepoint of that name, cheap to fire and to leave;
 // - all others: a perf event, whose program is given the event's record (the format file describes it).
 import { rawTracepointOpen } from "../linux/bpf.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.ts";
@@ -14,7 +14,7 @@ import { didYouMean, groupBy, missing, refused, resolved, variantsOf, wrongParts
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "./system.ts";
 import type { Event, TracepointSite } from "./tracepoint-site.ts";
-import { isSystemCall, systemCallVariants } from "./system-calls.ts";
+import { isSystemCall, rawCallContext, systemCallVariants } from "./system-calls.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
@@ -107,10 +107,17 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
     const served = new Set(calls.served);
     rest = events.filter((event) => !served.has(event));
   }
+  const rawSite = (event: Event): SiteRef => ({ name: nameOf(event), data: { kind: "raw", event: event.name } satisfies TracepointSite });
+  if (!record && uses.has("args")) {
+    rest = rest.filter((event) => {
+      const context = rawCallContext(event, system, uses);
+      if (context) found.push(...variantsOf(context, [rawSite(event)], options));
+      return context === undefined;
+    });
+  }
   if (!record && !uses.has("args")) {
-    const raw = rest.filter((event) => !dynamicCategories.has(event.category) && !isSystemCall(event) && system.rawTracepoint(event.name) !== undefined);
-    const sites = raw.map((event): SiteRef => ({ name: nameOf(event), data: { kind: "raw", event: event.name } satisfies TracepointSite }));
-    if (sites.length > 0) found.push(...variantsOf(rawContext("tracepoint", system), sites, options));
+    const raw = rest.filter((event) => !dynamicCategories.has(event.category) && !isSystemCall(event) && system.hasRawTracepoint(event.name));
+    if (raw.length > 0) found.push(...variantsOf(rawContext("tracepoint", system), raw.map(rawSite), options));
     const served = new Set(raw);
     rest = rest.filter((event) => !served.has(event));
   }

@@ -88,6 +88,14 @@ test("a raw tracepoint's arguments", async () => {
   assert.equal(await over(`${syscalls} 500`, `rawtracepoint:sys_enter /pid == cpid && arg1 == ${ppid}/ { @ = count(); }`), "@: 500");
 });
 
+test("raw system calls tell their numbers, results and arguments", async () => {
+  const ppid = 110; // x86-64
+  assert.equal(await over(`${syscalls} 500`, `
+    tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == ${ppid}/ { @in = count(); }
+    tracepoint:raw_syscalls:sys_exit /pid == cpid && args.id == ${ppid} && args.ret > 0/ { @out = count(); }`), "@in: 500\n@out: 500");
+  assert.equal(await over(dd, "tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 0 && args.args[2] == 512/ { @ = count(); }"), "@: 1000");
+});
+
 test("kernel structures are what /proc says", async () => {
   const running = startStrobe(["-q", "-e",
     `tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %d %s %d\\n", curtask.tgid, curtask.real_parent.tgid, curtask.comm, pid); exit(); }
