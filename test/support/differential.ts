@@ -22,7 +22,7 @@ import { printModule } from "../../src/compiler/print-ir.ts";
 import { validateModule } from "../../src/compiler/validate-ir.ts";
 import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/relocate.ts";
-import { Random } from "./random-programs.ts";
+import { Random } from "./random.ts";
 
 export interface Failure {
   readonly kind: "rejected" | "invalid IR" | "refused by the kernel" | "crash" | "optimizer changed the result" | "kernel and host differ";

@@ -1,6 +1,11 @@
 // Random bpftrace programs for the differential suite: well-typed, bounded, and with a result that depends on nothing but
 // the script and its arguments. A program is a tree of statements, so that a failing one can be made smaller.
 
+import { Random } from "./random.ts";
+import {
+  aggregateMaps, arithmetic, comparisons, composites, integerTypes, members, negatives, numbers, plainMaps, words, type Kind, type MapShape,
+} from "./random-shapes.ts";
+
 /** Statements with their texts in between: `["if (x) {", [ … ], "} else {", [ … ], "}"]`. */
 export interface Piece { readonly parts: readonly (string | readonly Piece[])[] }
 
@@ -9,77 +14,6 @@ export interface RandomProgram {
   /** Events come from a loop over a map, in whatever order the map has. */
   readonly unordered: boolean;
 }
-
-/** mulberry32: 32 bits of state are enough for programs of a few hundred choices, and a seed is one number to copy. */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** 0 ≤ n < 1 */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  }
-
-  below(limit: number): number { return Math.floor(this.next() * limit); }
-  between(least: number, most: number): number { return least + this.below(most - least + 1); }
-  chance(probability: number): boolean { return this.next() < probability; }
-  pick<T>(list: readonly T[]): T { return list[this.below(list.length)]; }
-}
-
-/** What a variable, an element or a map holds. Integers are any width and sign: the checker widens what meets. */
-type Kind = "int" | "bool" | "string" | "pair" | "labelled" | "nested" | "record";
-
-/** The elements of composite kinds: how they are reached, and what they are. */
-const members: Partial<Record<Kind, readonly (readonly [access: string, kind: Kind])[]>> = {
-  pair: [[".0", "int"], [".1", "int"]],
-  labelled: [[".0", "int"], [".1", "string"]],
-  nested: [[".0", "bool"], [".1", "labelled"], [".2", "int"], [".1.0", "int"], [".1.1", "string"]],
-  record: [[".size", "int"], [".name", "string"]],
-};
-const composites: readonly Kind[] = ["pair", "labelled", "nested", "record"];
-
-interface MapShape {
-  readonly name: string;
-  readonly keys: readonly Kind[];
-  /** With an aggregation: its kind. */
-  readonly value: Kind | "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist";
-  /** Behind the aggregated value. */
-  readonly parameters?: string;
-}
-
-const plainMaps: readonly MapShape[] = [
-  { name: "@n", keys: [], value: "int" }, { name: "@m", keys: [], value: "int" }, { name: "@flag", keys: [], value: "bool" },
-  { name: "@text", keys: [], value: "string" }, { name: "@couple", keys: [], value: "labelled" }, { name: "@whole", keys: [], value: "nested" },
-  { name: "@by_int", keys: ["int"], value: "int" }, { name: "@by_text", keys: ["string"], value: "int" },
-  { name: "@by_both", keys: ["int", "string"], value: "int" }, { name: "@by_bool", keys: ["bool"], value: "int" },
-  { name: "@names", keys: ["int"], value: "string" }, { name: "@pairs", keys: ["int", "int"], value: "labelled" },
-  { name: "@by_pair", keys: ["pair"], value: "nested" }, { name: "@records", keys: ["string", "bool"], value: "record" },
-  { name: "@flags", keys: ["int"], value: "bool" },
-];
-const aggregateMaps: readonly MapShape[] = [[], ["int"], ["string"], ["int", "string"]].flatMap((keys, i): MapShape[] => [
-  { name: `@count${i}`, keys: keys as Kind[], value: "count" }, { name: `@sum${i}`, keys: keys as Kind[], value: "sum" },
-  { name: `@avg${i}`, keys: keys as Kind[], value: "avg" }, { name: `@min${i}`, keys: keys as Kind[], value: "min" },
-  { name: `@max${i}`, keys: keys as Kind[], value: "max" }, { name: `@stats${i}`, keys: keys as Kind[], value: "stats" },
-  { name: `@hist${i}`, keys: keys as Kind[], value: "hist", parameters: ["", ", 1", ", 3", ", 5"][i] },
-  { name: `@lhist${i}`, keys: keys as Kind[], value: "lhist", parameters: [", 0, 100, 10", ", -50, 50, 7", ", 5, 6, 1", ", 0, 1000, 100"][i] },
-]);
-
-const numbers: readonly string[] = [
-  "0", "1", "2", "3", "5", "7", "8", "10", "31", "32", "33", "63", "64", "65", "100", "127", "128", "255", "256", "1000", "32767", "32768", "65535",
-  "65536", "2147483647", "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615",
-];
-const negatives = numbers.filter((n) => n !== "0" && n !== "18446744073709551615").map((n) => `-${n}`);
-const integerTypes = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
-const words: readonly string[] = ["", "a", "b", "ab", "abc", "abd", "b c", "hello", "hello world", "\u00e9t\u00e9", "01234567", "0123456789abcdef", "the quick brown fox jumps"];
-const arithmetic = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"] as const;
-const comparisons = ["==", "!=", "<", "<=", ">", ">="] as const;
 
 interface LocalVariable { readonly name: string; readonly kind: Kind; readonly fixed: boolean }
 interface ScriptFunction { readonly name: string; readonly parameters: readonly ("int" | "string")[]; readonly result: "int" | "string" | "bool" }
