@@ -64,7 +64,7 @@ const largestLog = 64 << 20;
 /** Loads a program; the caller owns the descriptor. A refusal is a LinuxError whose `log` is the verifier's. */
 export function loadProgram(options: ProgramOptions): number {
   const subprograms = options.subprograms;
-  const info = subprograms && subprograms.length > 1 ? subprogramBtf(subprograms) : undefined;
+  const info = subprograms?.some(({ start }) => start > 0) ? subprogramBtf(subprograms) : undefined;
   const btf = info ? loadBtf(info.btf) : -1;
   try {
     const prepare = (): void => prepareLoad(options, btf, info?.functions);
