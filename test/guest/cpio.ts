@@ -39,7 +39,7 @@ export class Archive {
 
 /** A header of a magic number and thirteen words in hexadecimal, the name, and the content, each padded to four bytes. */
 function record(name: string, inode: number, mode: number, content: Uint8Array): readonly Uint8Array[] {
-  const words = new Array<number>(headerWords).fill(0);
+  const words = Array.from({ length: headerWords }, () => 0);
   words[0] = inode;
   words[1] = mode;
   words[4] = 1;

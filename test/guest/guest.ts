@@ -16,6 +16,8 @@ export interface JobResult {
 export interface GuestResult {
   /** In the order of the jobs; those missing at the end were never run or never ended. */
   readonly jobs: readonly JobResult[];
+  /** All lines of the second serial port: what jobs wrote to /dev/ttyS1 themselves is between their results. */
+  readonly lines: readonly string[];
   /** All jobs were run and the guest switched itself off. */
   readonly complete: boolean;
   /** What the kernel said, and whatever else reached the console. */
@@ -75,7 +77,7 @@ function textOf(path: string): string {
 }
 
 /** `job INDEX STATUS START END`, the two outputs in base64 with a dash between them, a dot. */
-function readResults(text: string): Pick<GuestResult, "jobs" | "complete" | "bootSeconds"> {
+function readResults(text: string): Pick<GuestResult, "jobs" | "lines" | "complete" | "bootSeconds"> {
   const jobs: JobResult[] = [];
   let bootSeconds = 0;
   for (const [, code, start, end, stdout = "", stderr = ""] of text.matchAll(/^job \d+ (\d+) (\S+) (\S+)\n([^-.]*)-\n([^-.]*)\.\n/gm)) {
@@ -85,5 +87,5 @@ function readResults(text: string): Pick<GuestResult, "jobs" | "complete" | "boo
       stdout: Buffer.from(stdout, "base64").toString(), stderr: Buffer.from(stderr, "base64").toString(),
     });
   }
-  return { jobs, complete: /^done$/m.test(text), bootSeconds };
+  return { jobs, lines: text.split("\n"), complete: /^done$/m.test(text), bootSeconds };
 }

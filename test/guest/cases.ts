@@ -1,0 +1,104 @@
+// What is proved on every kernel: scripts over a workload that is known to the last call, and exactly what they print.
+import { languageCases } from "../live/language-cases.ts";
+
+export interface GuestCase {
+  readonly script: string;
+  readonly command?: string;
+  readonly args?: readonly string[];
+}
+
+export interface CaseResult {
+  readonly index: number;
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly milliseconds: number;
+}
+
+/** A line of docs/kernels.md. */
+export interface ProbeCase extends GuestCase {
+  readonly name: string;
+  /** What it prints, without the blank lines around; or what that matches. */
+  readonly output: string | RegExp;
+}
+
+const work = "/bin/work 1000";
+const reads = "pid == cpid && arg2 == 512";
+
+/** Where a function's second instruction is, behind the call that ftrace owns and the landing pad of newer kernels. */
+export function probeCases([major, minor]: readonly [number, number]): readonly ProbeCase[] {
+  const second = major > 6 || (major === 6 && minor >= 12) ? 9 : 5;
+  return [
+    { name: "kprobe: function", command: work, script: `kprobe:vfs_read /${reads}/ { @ = count(); }`, output: "@: 1000" },
+    { name: "kprobe: function+offset", command: work, script: `kprobe:vfs_read+${second} /${reads}/ { @ = count(); }`, output: "@: 1000" },
+    {
+      name: "kprobe: argN, and kernel structs", command: work,
+      script: `kprobe:vfs_read /${reads}/ { @[arg2, str(((struct file *)arg0).f_path.dentry.d_name.name)] = count(); }`,
+      output: "@[512, zero]: 1000",
+    },
+    {
+      name: "kprobe: args by name", command: work,
+      script: "kprobe:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name)] = count(); }",
+      output: "@[zero]: 1000",
+    },
+    { name: "kprobe: wildcard", command: work, script: `kprobe:vfs_r* /${reads}/ { @[func] = count(); }`, output: "@[vfs_read]: 1000" },
+    {
+      name: "kprobe: wildcard of hundreds", command: work,
+      script: "kprobe:vfs_* { @all = count(); } kprobe:vfs_write /pid == cpid && arg2 == 64/ { @ = count(); } end { clear(@all); }",
+      output: "@: 1000",
+    },
+    {
+      name: "kprobe: of a module", command: "/bin/work 5 /dev/net/tun", script: "kprobe:tun:tun_chr_open /pid == cpid/ { @[func] = count(); }",
+      output: "@[tun_chr_open]: 5",
+    },
+    { name: "kprobe: kernel stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[kstack(3)] = count(); }`, output: /^@\[\s+vfs_read\+\d+\s[^]*sys_read\+\d+[^]*\]: 1000$/ },
+    { name: "kprobe: user stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[ustack(1)] = count(); }`, output: /^@\[\s+__read\+\d+\s|^@\[\s+\w*read\w*\+\d+\s[^]*\]: 1000$/ },
+    { name: "kretprobe: retval", command: work, script: "kretprobe:vfs_read /pid == cpid && retval == 512/ { @ = sum(retval); }", output: "@: 512000" },
+    {
+      name: "kretprobe: wildcard", command: work, script: "kretprobe:vfs_w* /pid == cpid && retval == 64/ { @[func] = count(); }",
+      output: "@[vfs_write]: 1000",
+    },
+    {
+      name: "kretprobe: of a module", command: "/bin/work 5 /dev/net/tun",
+      script: "kretprobe:tun:tun_chr_open /pid == cpid/ { @[retval] = count(); }", output: "@[0]: 5",
+    },
+    {
+      name: "kprobe and kretprobe pair up", command: work,
+      script: `kprobe:vfs_read /${reads}/ { @start[tid] = nsecs; }
+        kretprobe:vfs_read /@start[tid]/ { @ = count(); @positive = min(nsecs - @start[tid] > 0 ? 1 : 0); delete(@start, tid); } end { clear(@start); }`,
+      output: "@: 1000\n@positive: 1",
+    },
+    { name: "fentry: args", command: work, script: "fentry:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name)] = count(); }", output: "@[zero]: 1000" },
+    {
+      name: "fexit: args and retval", command: work,
+      script: "fexit:vfs_read /pid == cpid && args.count == 512/ { @[retval] = count(); }", output: "@[512]: 1000",
+    },
+    {
+      name: "fentry: of a module", command: "/bin/work 5 /dev/net/tun",
+      script: "fentry:tun:tun_chr_open /pid == cpid/ { @[func, str(args.file.f_path.dentry.d_name.name)] = count(); }", output: "@[tun_chr_open, tun]: 5",
+    },
+    {
+      name: "fentry: wildcard", command: work, script: "fentry:vfs_wr* /pid == cpid/ { @[func] = count(); }", output: "@[vfs_write]: 1000",
+    },
+    { name: "rawtracepoint: BTF args", command: work, script: "rawtracepoint:sys_enter /pid == cpid && args.id == 110/ { @ = count(); }", output: "@: 1000" },
+    { name: "rawtracepoint: argN", command: work, script: "rawtracepoint:sys_exit /pid == cpid && arg1 == 512/ { @ = count(); }", output: "@: 1000" },
+    { name: "tracepoint", command: work, script: "tracepoint:syscalls:sys_enter_read /pid == cpid && args.count == 512/ { @ = count(); }", output: "@: 1000" },
+    { name: "tracepoint: wildcard", command: work, script: "tracepoint:syscalls:sys_enter_* /pid == cpid/ { @[probe] = count(); }", output: /^@\[tracepoint:syscalls:sys_enter_getppid\]: 1000$/m },
+    { name: "tracepoint: scheduler", command: work, script: "tracepoint:sched:sched_process_exit /pid == cpid/ { @[args.comm] = count(); }", output: "@[work]: 1" },
+    { name: "uprobe: argN", command: work, script: "uprobe:/bin/work:leaf_add /pid == cpid/ { @ = sum(arg1); }", output: "@: 10000" },
+    { name: "uprobe: wildcard", command: work, script: "uprobe:/bin/work:leaf_* /pid == cpid/ { @[func] = count(); }", output: "@[leaf_add]: 1000\n@[leaf_sub]: 1000\n@[leaf_text]: 1000" },
+    { name: "uprobe: of a library", command: work, script: "uprobe:libc:read /pid == cpid && arg2 == 512/ { @ = count(); }", output: "@: 1000" },
+    { name: "uprobe: user stacks", command: work, script: "uprobe:/bin/work:leaf_sub /pid == cpid/ { @[ustack(2)] = count(); }", output: /^@\[\s+leaf_sub\+0\s+main\+\d+\s+\]: 1000$/ },
+    { name: "uretprobe: retval", command: work, script: "uretprobe:/bin/work:leaf_sub /pid == cpid/ { @ = sum((int32)retval); }", output: "@: 498500" },
+    { name: "usdt", command: "/bin/usdt", script: "usdt:/bin/usdt:demo:step { @ = sum(arg2); }", output: "@: 5010" },
+    { name: "usdt: with a semaphore", command: "/bin/usdt", script: "usdt:/bin/usdt:demo:guarded { @ = sum(arg0); }", output: "@: 20" },
+    { name: "profile", script: "profile:hz:99 { @ = count(); exit(); }", output: /^@: \d+$/ },
+    { name: "interval", script: "interval:ms:20 { @++; if (@ == 3) { exit(); } }", output: "@: 3" },
+    { name: "software", command: work, script: "software:page-faults:1 /pid == cpid/ { @ = count(); }", output: /^@: \d+$/ },
+    { name: "iter", script: "iter:task { if (ctx.task.pid == 1) { printf(\"%s\\n\", ctx.task.comm); } }", output: "init" },
+  ];
+}
+
+export const languageGuestCases: readonly ProbeCase[] = languageCases.map(({ name, script, output, args }) => ({
+  name, script, output, ...(args === undefined ? {} : { args }),
+}));

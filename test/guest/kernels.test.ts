@@ -1,0 +1,92 @@
+// Every probe kind and the whole language on other kernels, with exact counts. One boot a kernel.
+import assert from "node:assert/strict";
+import { build } from "esbuild";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { usdtSource } from "../support/programs.ts";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { languageGuestCases, probeCases, type CaseResult, type ProbeCase } from "./cases.ts";
+import { kernelFiles } from "./fetch-kernel.ts";
+import { runGuest } from "./guest.ts";
+import { missingForGuests } from "./initramfs.ts";
+import { kernels } from "./kernels.ts";
+import { kernelsPage, type KernelColumn } from "./page.ts";
+import { workSource } from "./workload.ts";
+
+const page = "docs/kernels.md";
+const guestSeconds = 300;
+/** What the kernel says when something of it went wrong. */
+const complaint = /WARNING:|BUG:|Oops|general protection|Call Trace|RCU stall|stalls on CPU/;
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+const skip = missingForGuests() ?? false;
+const only = process.env["STROBE_KERNEL"];
+const columns: KernelColumn[] = [];
+
+/** What ran in the guest and what came of it. */
+async function runCases(name: string, release: (release: string) => readonly ProbeCase[]) {
+  const kernel = kernels.find((one) => one.name === name);
+  assert.ok(kernel);
+  const files = kernelFiles(kernel);
+  const cases = release(files.release);
+  const driver = join(folder.path, "driver.mjs");
+  if (!existsSync(driver)) {
+    await build({
+      entryPoints: ["test/guest/driver.ts"], outfile: driver, bundle: true, platform: "node", target: "node20.19", format: "esm",
+      packages: "external", logLevel: "warning",
+    });
+  }
+  const list = join(folder.path, "cases.json");
+  writeFileSync(list, JSON.stringify(cases.map(({ script, command, args }) => ({ script, command, args }))));
+  const work = compileC(folder.path, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]);
+  const usdt = compileC(folder.path, "usdt", usdtSource);
+  const guest = await runGuest({
+    kernel: files, deadline: guestSeconds, modules: ["tun"],
+    files: { "/strobe/driver.mjs": driver, "/cases.json": list, "/bin/work": work, "/bin/usdt": usdt },
+    jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }],
+  });
+  const results = guest.lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
+  return { guest, cases, results, release: files.release };
+}
+
+for (const { name, belowFloor } of kernels) {
+  if (belowFloor || (only !== undefined && only !== name)) continue;
+  test(`Linux ${name}`, { skip, timeout: (guestSeconds + 300) * 1000 }, async (t) => {
+    const { guest, cases, results, release } = await runCases(name, (text) => {
+      const [major = 0, minor = 0] = text.split(".").map(Number);
+      return [...probeCases([major, minor]), ...languageGuestCases];
+    });
+    const failed = new Set<string>();
+    for (const [i, { name, script, output, command }] of cases.entries()) {
+      await t.test(name, () => {
+        failed.add(name);
+        const result = results.find(({ index }) => index === i);
+        assert.ok(result, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}\n${guest.jobs[0]?.stderr ?? ""}`);
+        const text = `${script}\n${result.stderr}`;
+        assert.equal(result.stderr, "", text);
+        if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
+        else if (command === undefined) assert.equal(result.stdout.trim(), output.trim(), text);
+        else assert.equal(result.stdout.trim(), output.trim(), text);
+        assert.equal(result.code, 0, text);
+        failed.delete(name);
+      });
+    }
+    await t.test("the kernel did not complain", () => {
+      assert.doesNotMatch(guest.console, complaint);
+      assert.ok(guest.complete, guest.console.slice(-3000));
+    });
+    t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s, ${results.length} cases`);
+    columns.push({ release, failed, probes: probeCases([0, 0]).map(({ name }) => name), language: languageGuestCases.map(({ name }) => name) });
+  });
+}
+
+test("docs/kernels.md says what works", { skip: skip || only !== undefined }, () => {
+  const text = kernelsPage(columns);
+  if (process.env["STROBE_UPDATE"]) {
+    mkdirSync("docs", { recursive: true });
+    writeFileSync(page, text);
+  }
+  assert.equal(text, readFileSync(page, "utf8"), "STROBE_UPDATE=1 rewrites it");
+});

@@ -1,0 +1,28 @@
+// A program whose every call is known: `work N` reads N times 512 bytes of zeros, writes N times 64 bytes to nowhere, asks
+// N times for its parent and calls three functions of its own; `work N PATH` then opens PATH N times.
+export const workSource = `
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__attribute__((noinline)) int leaf_add(int a, long b) { __asm__ volatile(""); return a + (int)b; }
+__attribute__((noinline)) int leaf_sub(int a, long b) { __asm__ volatile(""); return a - (int)b; }
+__attribute__((noinline)) int leaf_text(const char *text) { __asm__ volatile(""); return text[0]; }
+
+int main(int argc, char **argv)
+{
+	static char block[512];
+	int n = atoi(argv[1]), sum = 0;
+	int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_WRONLY);
+	for (int i = 0; i < n; i++) {
+		sum += read(zero, block, sizeof(block));
+		sum += write(null, block, 64);
+		syscall(SYS_getppid);
+		sum += leaf_add(i, 10) + leaf_sub(i, 1) + leaf_text("text");
+	}
+	for (int i = 0; argc > 2 && i < n; i++)
+		close(open(argv[2], O_RDWR));
+	return sum == 1;
+}
+`;
