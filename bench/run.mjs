@@ -10,6 +10,9 @@ import { findPeers } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
 
+// A setting of the machine's, not of any tracer's: Node before 24 parses all certificates at every start, some 60 ms.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
 const suites = {
   startup: ["Start-up", startup],
   handlers: ["Cost of an event in the kernel", handlerCost],

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { startTracer } from "./process.mjs";
 import { median, spread, table } from "./statistics.mjs";
 
@@ -17,8 +18,19 @@ async function once(peer, program) {
   return { first, whole: performance.now() - tracer.started };
 }
 
+/** The limit: what Node takes to start, run nothing and end. */
+function emptyNode(rounds) {
+  return Array.from({ length: rounds }, () => {
+    const started = performance.now();
+    spawnSync(process.execPath, ["-e", "0"]);
+    return performance.now() - started;
+  });
+}
+
 export async function startup({ peers, rounds }) {
   const rows = [];
+  // The first run after a build makes strobe's cache of compiled code.
+  await once(peers[0], programs[0][1]);
   for (const [name, program] of programs) {
     const results = peers.map(() => ({ first: [], whole: [] }));
     for (let round = 0; round < rounds; round++) {
@@ -33,5 +45,6 @@ export async function startup({ peers, rounds }) {
       rows.push([name, kind === "first" ? "to the first event" : "the whole command", ...results.map((r) => spread(r[kind])), ratio]);
     }
   }
+  rows.push(["empty Node", "the whole command", spread(emptyNode(rounds)), ...peers.slice(1).map(() => ""), ""]);
   return table(["program", "milliseconds", ...peers.map((p) => p.name), "ratio"], rows);
 }

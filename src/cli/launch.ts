@@ -8,7 +8,7 @@ import { constants, Script } from "node:vm";
 declare const COMMAND: string;
 
 const path = `${__dirname}/${COMMAND}`;
-// V8 looks at its own version and flags before it takes a cache; it has no idea of what the code is.
+// V8 takes a cache only of its own version and flags; it has no idea of what the code is.
 const cachePath = `${path}.${process.version}-${process.arch}.cache`;
 
 type Command = typeof import("./main.ts");
@@ -20,6 +20,9 @@ function compiledBefore(): Buffer | undefined {
     return undefined;
   }
 }
+
+/** Nor would V8 take what was made under a debugger or a profiler: runs with flags of their own leave the cache alone. */
+const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"];
 
 /** Functions that have run are in the cache, others are compiled when they are first called: so it is made at the end. */
 function keep(): void {
@@ -43,7 +46,7 @@ script.runInThisContext()(command.exports, require, command, path, __dirname);
 const { main, warmUp } = command.exports as Command;
 
 void main(process.argv.slice(2)).then(({ exitCode, traced }) => {
-  if (traced && (cachedData === undefined || script.cachedDataRejected)) keep();
+  if (traced && plain && (cachedData === undefined || script.cachedDataRejected)) keep();
   // All is written and let go of: taking the heap apart would only take time.
   process.exit(exitCode);
 });
