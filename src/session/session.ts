@@ -259,6 +259,15 @@ class LiveSession implements Session {
     }
   }
 
+  /** What is left once nothing is attached: in batches, so that a reader in this process has its turns, too. */
+  async #drainRest(): Promise<void> {
+    const { ring } = this.#kernel;
+    while (ring && ring.drain(this.#take, batchRecords) > 0) {
+      this.#consumer.flush();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   // ── programs that run in this process ──
 
   #runHost(host: HostProgram): () => void {
@@ -426,7 +435,7 @@ class LiveSession implements Session {
     const missed = this.#attachments.length > 0 ? missedEvents(this.#kernel.programs) : [];
     await this.#detach();
     // After exit() these are only thrown away: they happened later.
-    this.#drainAll();
+    await this.#drainRest();
     this.#deaf = false;
     this.#runOnce("end");
     this.#drainAll();
