@@ -29,7 +29,8 @@ function keep(): void {
   try {
     warmUp();
     const unfinished = `${cachePath}.${process.pid}`;
-    writeFileSync(unfinished, script.createCachedData(), { flag: "wx" });
+    // V8 trusts what is behind the header: the name must never stand for half a file, not even after a power cut.
+    writeFileSync(unfinished, script.createCachedData(), { flag: "wx", flush: true });
     renameSync(unfinished, cachePath);
   } catch {
     // A folder that is not ours to write: the next start compiles again.
