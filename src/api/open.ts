@@ -22,7 +22,7 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
     return await open(compiled);
   } catch (error) {
     // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
-    if (!(error instanceof LinuxError) || error.log === undefined || options.directLoads === false) throw error;
+    if (!(error instanceof LinuxError) || !error.log || options.directLoads === false) throw error;
     options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
     return open(compileScript(source, { ...options, directLoads: false }));
   }
