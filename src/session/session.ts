@@ -262,7 +262,8 @@ class LiveSession implements Session {
   /** What is left once nothing is attached: in batches, so that a reader in this process has its turns, too. */
   async #drainRest(): Promise<void> {
     const { ring } = this.#kernel;
-    while (ring && ring.drain(this.#take, batchRecords) > 0) {
+    if (!ring) return;
+    while (ring.drain(this.#take, batchRecords) > 0) {
       this.#consumer.flush();
       await new Promise((resolve) => setImmediate(resolve));
     }
