@@ -37,6 +37,18 @@ export function listEvents(): { category: string; name: string }[] {
   return events;
 }
 
+/** Functions that ftrace can trace, of the kernel and its modules; undefined where the kernel keeps them to itself. */
+export function traceableFunctions(): ReadonlySet<string> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`${tracefsRoot()}/available_filter_functions`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // `name`, or `name [module]`
+  return new Set(text.split("\n").map((line) => line.split(" ", 1)[0] ?? ""));
+}
+
 /** The perf type number of a PMU (`uprobe`, `kprobe`); undefined where the kernel has none. */
 export function pmuType(name: string): number | undefined {
   const text = readText(`/sys/bus/event_source/devices/${name}/type`);

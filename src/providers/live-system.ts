@@ -8,7 +8,7 @@ import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/features.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
-import { listEvents, readFormat } from "../linux/tracefs.ts";
+import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
 import type { KernelFunction, System, TracepointFormat } from "./system.ts";
@@ -70,7 +70,19 @@ class Live implements LiveSystem {
     if (symbols.size === 0) present.push(...names);
     // Deleting as they are met leaves out what occurs twice.
     else for (const name of symbols.names()) if (names.delete(name)) present.push(name);
-    return (this.#functions = present.sort());
+    const traceable = traceableFunctions();
+    return (this.#functions = (traceable ? present.filter((name) => traceable.has(name)) : present.filter(this.#outlivesInit())).sort());
+  }
+
+  /** Whether a function is still there when the kernel has started. */
+  #outlivesInit(): (name: string) => boolean {
+    const symbols = this.kallsyms();
+    const [start, end] = [symbols.address("_sinittext"), symbols.address("_einittext")];
+    if (start === undefined || end === undefined) return () => true;
+    return (name) => {
+      const address = symbols.address(name) ?? 0n;
+      return address < start || address >= end;
+    };
   }
 
   functionModule(name: string): string | undefined {
