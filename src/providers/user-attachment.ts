@@ -30,7 +30,8 @@ export function userContext({ provider, returns, system }: UserContextOptions): 
     ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : { numbered: fetchCallArguments(file, "user") }),
     registers: fetchRegisters(file),
     contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
-    func: "user",
+    // Kernels without multi links do not tell programs on uprobes where they are.
+    func: multi ? "user" : "site",
     defaultSpace: "user",
     stacks: true,
     cookie: true,
