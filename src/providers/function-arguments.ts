@@ -22,14 +22,18 @@ export function functionArguments(parameters: readonly { readonly name: string; 
 }
 
 export function valueAt(index: number, name: string, type: Type): Argument {
+  if (type.kind !== "struct" && type.kind !== "array") return scalarArgument(name, type, slot(index));
+  return { name, type, fetch: { kind: "address", base: "context", offset: index * 8 }, place: "context" };
+}
+
+/** A value of at most 64 bits, whose upper bits mean nothing where its type is smaller. */
+export function scalarArgument(name: string, type: Type, fetch: Fetch): Argument {
   switch (type.kind) {
-    case "struct":
-    case "array": return { name, type, fetch: { kind: "address", base: "context", offset: index * 8 }, place: "context" };
-    case "boolean": return { name, type, fetch: { kind: "narrow", of: slot(index), size: 1, signed: false } };
+    case "boolean": return { name, type, fetch: { kind: "narrow", of: fetch, size: 1, signed: false } };
     case "integer":
     case "enum":
-      if (type.bits === 64) return { name, type, fetch: slot(index) };
-      return { name, type, fetch: { kind: "narrow", of: slot(index), size: (type.bits / 8) as 1 | 2 | 4, signed: type.signed } };
-    default: return { name, type, fetch: slot(index) };
+      if (type.bits === 64) return { name, type, fetch };
+      return { name, type, fetch: { kind: "narrow", of: fetch, size: (type.bits / 8) as 1 | 2 | 4, signed: type.signed } };
+    default: return { name, type, fetch };
   }
 }

@@ -5,14 +5,15 @@ import { openPerfEvent } from "../linux/perf.ts";
 import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
 import { LinuxError } from "../linux/error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
-import type { Context } from "../language/context.ts";
-import { u64 } from "../language/types.ts";
+import type { Argument, Context } from "../language/context.ts";
+import { u64, type Type } from "../language/types.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
+import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, noFunction, type FunctionPattern } from "./kernel-functions.ts";
 import type { Provider } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
-import { missing, refused, resolved, variantsOf, wrongParts } from "./resolution.ts";
+import { missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -56,7 +57,9 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       if (names.length === 0) return noFunction(spec, pattern, system, options);
       if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");
 
-      if (names.length >= MULTI_FROM && atLeast(system, 5, 18)) {
+      // Each function has arguments of its own.
+      const typed = options.uses.has("args") && !returns && offset === 0n;
+      if (names.length >= MULTI_FROM && !typed && hasMultiLinks(system)) {
         const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
         return resolved(variantsOf(context(system, true), sites, options));
       }
@@ -66,7 +69,11 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const sites = names.map((symbol): SiteRef => ({
         name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset } satisfies KprobeSite,
       }));
-      return resolved(variantsOf(context(system, false), sites, options));
+      if (!typed) return resolved(variantsOf(context(system, false), sites, options));
+      return resolved(sites.map((site): Variant => {
+        const args = namedArguments(site.func ?? "", system);
+        return { provider: name, context: { ...context(system, false), ...(args ? { args } : {}) }, sites: [site] };
+      }));
     },
 
     attach(request) {
@@ -112,6 +119,28 @@ function withOffset(pattern: FunctionPattern): { pattern: FunctionPattern; offse
   const plus = pattern.name.indexOf("+");
   if (plus < 0) return { pattern, offset: 0n };
   return { pattern: { ...pattern, name: pattern.name.slice(0, plus) }, offset: parseCount(pattern.name.slice(plus + 1)) };
+}
+
+/** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
+function hasMultiLinks(system: System): boolean {
+  return atLeast(system, 5, 18) && system.symbolAddress("register_fprobe_ips") !== undefined;
+}
+
+/** A function's arguments by their names in BTF, as far as they are in registers; nothing where BTF has no such function. */
+function namedArguments(symbol: string, system: System): Argument[] | undefined {
+  const parameters = system.kernelFunction(symbol)?.parameters;
+  if (parameters === undefined) return undefined;
+  const file = registersOf(hostMachine);
+  const args: Argument[] = [];
+  for (const [i, { name, type }] of parameters.entries()) {
+    const register = file.callArguments[i];
+    // Behind a struct that is passed by value no argument is in the register of its number.
+    if (register === undefined || type.kind === "struct" || type.kind === "array") break;
+    // What a register holds is not known to the verifier.
+    const plain: Type = type.kind === "pointer" ? { kind: "pointer", target: type.target, space: type.space } : type;
+    args.push(scalarArgument(name, plain, fetchRegister(file, register)));
+  }
+  return args;
 }
 
 function atLeast(system: System, major: number, minor: number): boolean {
