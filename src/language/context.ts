@@ -45,6 +45,8 @@ export interface Context {
   readonly numbered?: readonly Fetch[];
   /** `retval` */
   readonly retval?: { readonly type: Type; readonly fetch: Fetch };
+  /** `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such symbol. */
+  readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */
   readonly registers?: ReadonlyMap<string, Fetch>;
   /** `ctx`: the type behind the context pointer, when it has one. */

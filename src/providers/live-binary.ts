@@ -19,6 +19,9 @@ const LIBRARY_FOLDERS = [
   `/lib/${MULTIARCH}`, `/usr/lib/${MULTIARCH}`, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
 ] as const;
 
+/** e_type of a program that is not position-independent. */
+const ET_EXEC = 2;
+
 /** A file that is opened for each read: nothing stays open, however long the trace. */
 class FileBytes implements Bytes {
   readonly size: number;
@@ -101,6 +104,14 @@ export class LiveBinary implements Binary {
 
   usdtProbes(): readonly UsdtProbe[] {
     return (this.#usdt ??= usdtNotes(this.#elf));
+  }
+
+  address(fileOffset: bigint): bigint | undefined {
+    return this.#elf.addressOf(fileOffset);
+  }
+
+  get fixed(): boolean {
+    return this.#elf.type === ET_EXEC;
   }
 
   read(fileOffset: bigint, length: number): Uint8Array {

@@ -31,6 +31,8 @@ const binary: Binary = {
   fileOffset: (address) => (address >= 0x401000n && address < 0x402000n ? address - 0x400000n : undefined),
   // Two-byte instructions (xchg %ax,%ax) throughout.
   read: (_offset, length) => Uint8Array.from({ length }, (_, i) => (i % 2 === 0 ? 0x66 : 0x90)),
+  fixed: true,
+  address: (offset) => offset + 0x400000n,
   functionAt: (offset) => ({ name: "main", offset: Number(offset - 0x1000n) }),
   usdtProbes: () => [
     { provider: "app", name: "tick", fileOffset: 0x1004n, semaphoreOffset: 0x3000n, argumentText: "-4@%edi 8f@%xmm0" },

@@ -68,6 +68,10 @@ export interface Binary {
   /** Virtual address to file offset; undefined outside any loaded segment. */
   fileOffset(address: bigint): bigint | undefined;
   usdtProbes(): readonly UsdtProbe[];
+  /** File offset to virtual address; undefined outside any loaded segment. */
+  address(fileOffset: bigint): bigint | undefined;
+  /** Loaded at the addresses that its symbols have; else (PIE, libraries) anywhere. */
+  readonly fixed: boolean;
   /** Bytes of the file. */
   read(fileOffset: bigint, length: number): Uint8Array;
   /** The function symbol that holds a place in the file. */

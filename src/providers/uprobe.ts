@@ -4,10 +4,10 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
-import { didYouMean, missing, refused, resolved, variantsOf, wrongParts } from "./resolution.ts";
+import { didYouMean, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary } from "./system.ts";
 import { cppName, findBinaries, unquote, type CppName } from "./binaries.ts";
-import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
+import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** Bytes of the longest x86-64 instruction. */
@@ -51,17 +51,24 @@ function userProbe(name: "uprobe" | "uretprobe", alias: string): Provider {
       const binaries = findBinaries(target, options.pid, system);
       if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds");
       const sites: SiteRef[] = [];
+      const looking: Variant[] = [];
       for (const binary of binaries) {
         const found = places(binary, wanted, cpp, returns);
         if (typeof found === "string") return refused(spec, "arguments", found);
         for (const place of found) {
-          sites.push({
+          const site: SiteRef = {
             name: `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${place.name}`, func: place.name,
             data: { path: binary.path, offset: place.offset, semaphore: 0n } satisfies UserSite,
-          });
+          };
+          sites.push(site);
+          if (options.uses.has("uaddr")) {
+            const context = { ...userContext({ provider: name, returns, system }), userSymbol: symbolsSeenFrom(binary, place.offset, returns) };
+            looking.push({ context, provider: name, sites: [site] });
+          }
         }
       }
       if (sites.length === 0) return noSymbol(spec, binaries, wanted, cpp, options);
+      if (looking.length > 0) return resolved(...looking);
       return resolved(variantsOf(userContext({ provider: name, returns, system }), sites, options));
     },
 

@@ -10,7 +10,7 @@ import { u64 } from "../language/types.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { groupBy } from "./resolution.ts";
-import type { System } from "./system.ts";
+import type { Binary, System } from "./system.ts";
 
 /** A place in a file. `semaphore`: file offset of the counter that tells the program somebody is watching; 0 for none. */
 export interface UserSite { readonly path: string; readonly offset: bigint; readonly semaphore: bigint }
@@ -35,6 +35,23 @@ export function userContext({ provider, returns, system }: UserContextOptions): 
     defaultSpace: "user",
     stacks: true,
     cookie: true,
+  };
+}
+
+/**
+ * Where a symbol of the binary is, seen from a handler at `site`: as far from the probed instruction as in the file. A return
+ * probe is elsewhere when it fires, so only fixed addresses will do there.
+ */
+export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean): NonNullable<Context["userSymbol"]> {
+  const file = registersOf(hostMachine);
+  return (name) => {
+    const symbol = binary.symbol(name);
+    const here = binary.address(site);
+    if (symbol === undefined || here === undefined) return undefined;
+    const size = Number(symbol.size);
+    if (binary.fixed) return { size, fetch: { kind: "constant", value: symbol.address } };
+    if (returns) return undefined;
+    return { size, fetch: { kind: "address", base: fetchRegister(file, hostMachine === "arm64" ? "pc" : "ip"), offset: Number(symbol.address - here) } };
   };
 }
 

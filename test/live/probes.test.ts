@@ -217,3 +217,10 @@ test("an offset inside an instruction is refused, since a breakpoint there would
   assert.equal(code, 1);
   assert.match(stderr, /`leaf_add\+2` is inside an instruction, which begins at leaf_add\+0/);
 });
+
+test("variables of the program by their names, wherever it was loaded", async () => {
+  const script = (program: string): string => `uprobe:${program}:leaf_box { printf("%d", *uaddr("counter")); }`;
+  assert.equal(await over(`${calls} 12`, script(calls)), "13");
+  const anywhere = compileC(folder.path, "calls-pie", callsSource, ["-O1", "-pie", "-fPIE"]);
+  assert.equal(await over(`${anywhere} 12`, script(anywhere)), "13");
+});

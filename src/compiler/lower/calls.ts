@@ -45,7 +45,10 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "kptr":
     case "uptr": return f.value(args[0]);
     case "kaddr": return resolved(f, e, "kernel symbol", f.module.options.addresses.kernel(literalText(args[0])));
-    case "uaddr": return resolved(f, e, "symbol", f.module.options.addresses.user?.(literalText(args[0]), f.handler));
+    case "uaddr": {
+      const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
+      return symbol === undefined ? f.refuse(e.span, "this symbol is not known here") : fetchValue(f, symbol.fetch);
+    }
     case "cgroupid": return resolved(f, e, "cgroup", f.module.options.addresses.cgroup?.(literalText(args[0])));
     case "percpu_kaddr": {
       const symbol = literalText(args[0]);

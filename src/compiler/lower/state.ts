@@ -17,8 +17,6 @@ import { FunctionBuilder } from "./ssa.ts";
 export interface Addresses {
   /** Address of a kernel symbol (`kaddr`). */
   kernel(symbol: string): bigint | undefined;
-  /** Address of a symbol of the traced program (`uaddr`). */
-  user?(symbol: string, handler: CheckedHandler): bigint | undefined;
   /** Id of the cgroup at a path (`cgroupid`). */
   cgroup?(path: string): bigint | undefined;
 }

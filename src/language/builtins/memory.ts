@@ -22,6 +22,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "bswap", form: "function", arity: [1, 1], signature: "bswap(n)", placement: "both", doc: "An integer with its bytes in reverse order." },
 
   // ── addresses ──
+  { name: "kstr", form: "function", arity: [1, 2], signature: "kstr(pointer [, length])", placement: "kernel", doc: "Text at a kernel address." },
   { name: "kptr", form: "function", arity: [1, 1], signature: "kptr(pointer)", placement: "both", doc: "The same pointer, read as a kernel address." },
   { name: "uptr", form: "function", arity: [1, 1], signature: "uptr(pointer)", placement: "both", doc: "The same pointer, read as a user address." },
   { name: "kaddr", form: "function", arity: [1, 1], signature: "kaddr(\"symbol\")", placement: "both", doc: "Address of a kernel symbol." },

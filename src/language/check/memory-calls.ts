@@ -3,7 +3,7 @@ import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
 import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
-import { boolType, u64, u8, unknownType } from "../types.ts";
+import { boolType, u16, u32, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
@@ -138,6 +138,14 @@ const capacity: CallCheck = (call, body) => {
   return size === undefined ? { ...call, type: unknownType } : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
 };
 
+/** str() of an address in the kernel, whatever the pointer says. */
+const kernelText: CallCheck = (call, body) => {
+  const [pointer, ...rest] = call.args;
+  const { kind } = checkValue(pointer, body).type;
+  if (kind === "string" || kind === "array") return str({ ...call, name: "str" }, body);
+  return str({ ...call, name: "str", args: [{ kind: "call", name: "kptr", args: [pointer], span: pointer.span, type: unknownType }, ...rest] }, body);
+};
+
 const swap: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   if (!wantsInteger(value, call, body) || !isIntegral(value.type)) return { ...call, args: [value], type: unknownType };
@@ -168,16 +176,26 @@ const kernelAddress: CallCheck = (call, body) => {
 };
 
 const userAddress: CallCheck = (call, body) => {
-  literalText(call, 0, body);
+  const name = literalText(call, 0, body);
   const { context, provider } = body;
   if (context === undefined || context === "host" || !["uprobe", "uretprobe", "usdt"].includes(provider)) {
     report(body, "placement", call.span, `uaddr() is not available in ${where(body)}`, "it looks into the program that a uprobe or usdt probe is in");
   }
-  return { ...call, args: checked(call, body), type: { kind: "pointer", target: u64, space: "user" } };
+  if (context === undefined || context === "host" || context.userSymbol === undefined || name === undefined) return { ...call, args: checked(call, body), type: unknownType };
+  const symbol = context.userSymbol(name);
+  if (symbol === undefined) {
+    return { ...call, type: report(body, "name", call.span, `there is no symbol \`${name}\` here`, provider === "uretprobe" ? "where code is loaded anywhere, only an entry probe can tell" : undefined) };
+  }
+  const target = { 1: u8, 2: u16, 4: u32 }[symbol.size] ?? u64;
+  return { ...call, args: checked(call, body), type: { kind: "pointer", target, space: "user" } };
 };
 
 const perCpuAddress: CallCheck = (call, body) => {
-  literalText(call, 0, body);
+  const name = literalText(call, 0, body);
+  const find = body.pass.options.facts?.kernelAddress;
+  if (name !== undefined && find !== undefined && find(name) === undefined) {
+    return { ...call, type: report(body, "feature", call.span, `this kernel does not tell where \`${name}\` is`, "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)") };
+  }
   const args = checked(call, body);
   if (args[1] !== undefined) wantsInteger(args[1], call, body);
   return { ...call, args, type: { kind: "pointer", target: u64, space: "kernel" } };
@@ -362,7 +380,7 @@ const containerOf: CallCheck = (call, body) => {
 
 export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
-  bswap: swap, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, percpu_kaddr: perCpuAddress, reg: register,
+  bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, percpu_kaddr: perCpuAddress, reg: register,
   kstack: stack, ustack: stack,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
