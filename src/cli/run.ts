@@ -48,7 +48,7 @@ export async function run(options: Options): Promise<number> {
   }
   try {
     session = await openScript(source, compiled, { ...script, consumer, log });
-    status = options.quiet ? undefined : StatusLine.start(consumer, output);
+    status = options.quiet ? undefined : StatusLine.start(consumer);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();

@@ -1,34 +1,58 @@
-import type { Consumer } from "../session/events.ts";
+// The live line on a terminal: that strobe is alive, and what it has seen.
 
 const everyMilliseconds = 500;
 
-/** A live line on a terminal while a script is silent: how many events it has seen, and that it is alive. */
+/** What the line counts, and whom it must not disturb. */
+export interface Counting {
+  readonly events: number;
+  readonly lost: number;
+  /** Called before anything is written: the line makes room. */
+  beforeWrite: (() => void) | undefined;
+}
+
+/** Shown on the terminal while a script has nothing to say; gone before it says something, and at the end. */
 export class StatusLine implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #consumer: Counting;
+  readonly #started = Date.now();
+  #events = 0;
   #shown = false;
 
   constructor(consumer: Counting) {
     this.#consumer = consumer;
-    this.#timer = setInterval(() => this.#show(), everyMilliseconds);
+    consumer.beforeWrite = () => this.#hide();
+    this.#timer = setInterval(() => this.#tick(), everyMilliseconds);
     this.#timer.unref();
   }
 
-  /** On a terminal whose output goes elsewhere: lines on the same screen say enough by themselves. */
-  static start(consumer: Counting, output: number): StatusLine | undefined {
-    return process.stderr.isTTY && (output !== 1 || !process.stdout.isTTY) ? new StatusLine(consumer) : undefined;
+  /** The line, where there is a terminal for it. */
+  static start(consumer: Counting): StatusLine | undefined {
+    return process.stderr.isTTY ? new StatusLine(consumer) : undefined;
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    if (this.#shown) process.stderr.write("\r\x1b[K");
+    this.#consumer.beforeWrite = undefined;
+    this.#hide();
   }
 
-  #show(): void {
+  #tick(): void {
+    const { events, lost } = this.#consumer;
+    const silent = events === this.#events;
+    this.#events = events;
+    if (!silent) return;
+    const seconds = Math.floor((Date.now() - this.#started) / 1000);
     this.#shown = true;
-    const lost = this.#consumer.lost > 0 ? `, ${this.#consumer.lost.toLocaleString("en")} lost` : "";
-    process.stderr.write(`\r\x1b[Ktracing… ${this.#consumer.events.toLocaleString("en")} events${lost}`);
+    process.stderr.write(`\r\x1b[K\x1b[2mtracing… ${seconds} s, ${count(events)} events, ${count(lost)} lost\x1b[0m`);
+  }
+
+  #hide(): void {
+    if (!this.#shown) return;
+    this.#shown = false;
+    process.stderr.write("\r\x1b[K");
   }
 }
 
-interface Counting extends Consumer { readonly events: number; readonly lost: number }
+function count(value: number): string {
+  return value.toLocaleString("en");
+}

@@ -20,6 +20,8 @@ export class JsonConsumer implements Consumer {
   readonly #out = new ByteWriter();
   events = 0;
   lost = 0;
+  /** Called before anything is written: a live line on the terminal makes room. */
+  beforeWrite: (() => void) | undefined;
 
   constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none" }) {
     this.#output = options.output;
@@ -135,6 +137,7 @@ export class JsonConsumer implements Consumer {
 
   #write(): void {
     if (this.#out.length === 0) return;
+    this.beforeWrite?.();
     try {
       writeFully(this.#output, this.#out.view());
     } finally {

@@ -33,6 +33,8 @@ export class TextConsumer implements Consumer {
   /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;
+  /** Called before anything is written: a live line on the terminal makes room. */
+  beforeWrite: (() => void) | undefined;
 
   constructor(options: TextOptions) {
     this.#options = options;
@@ -144,6 +146,7 @@ export class TextConsumer implements Consumer {
 
   #write(): void {
     if (this.#out.length === 0) return;
+    this.beforeWrite?.();
     try {
       if (!this.#options.silent) writeFully(this.#options.output, this.#out.view());
     } finally {
@@ -154,6 +157,7 @@ export class TextConsumer implements Consumer {
   /** Messages keep their place among the lines, though they go to another descriptor. */
   #message(write: () => void): void {
     this.#write();
+    this.beforeWrite?.();
     write();
     try {
       writeFully(this.#options.messages, this.#out.view());

@@ -203,3 +203,12 @@ test("a full map is counted and said", async () => {
   assert.equal(stdout.trim(), "100");
   assert.match(stderr, /900 updates of @m failed: the map is full \(raise max_map_keys\)/);
 });
+
+test("a terminal shows a live line while nothing is printed, and only a terminal", () => {
+  const { stdout } = spawnSync("script", ["-qec",
+    `"${process.execPath}" dist/strobe.js -e 'interval:ms:1300 { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_enter_getppid { @ = count(); }'`, "/dev/null"],
+  { encoding: "utf8", timeout: 15_000 });
+  assert.match(stdout, /tracing… [01] s, 0 events, 0 lost/);
+  // It is wiped before the line, which stands alone.
+  assert.match(stdout, /\r\u001b\[Kone line\r\n/);
+});
