@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { compileScript, thisMachine } from "../api/compile.ts";
 import { listProbes, splitPattern } from "../providers/registry.ts";
+import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
 import type { Options } from "./options.ts";
@@ -32,7 +33,8 @@ function* listed(options: Options): Iterable<Listed> {
   const { verbose, pid } = options;
   if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
     const system = thisMachine();
-    for (const pattern of word === undefined ? [undefined] : patterns(word)) yield* listProbes(pattern, system, { verbose, pid });
+    if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
+    else for (const pattern of patterns(word)) yield* listType(pattern, system) ?? listProbes(pattern, system, { verbose, pid });
     return;
   }
   yield* probesOfScript(options);

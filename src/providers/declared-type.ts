@@ -72,7 +72,8 @@ export function declare(type: Type, name: string): string {
   return `${spell(type)} ${name}`;
 }
 
-function spell(type: Type): string {
+/** A type as C writes it: `struct sock *`. */
+export function spell(type: Type): string {
   switch (type.kind) {
     case "boolean": return "bool";
     case "integer": return spellInteger(type.bits, type.signed);

@@ -87,10 +87,10 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       return attaching.each((site, cookie) => {
         const { symbol, offset } = site.data as KprobeSite;
         if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${site.name}`, hint: "this kernel has no kprobes" });
-        const event = openPerfEvent({
+        const probe = {
           type, config: returns ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, pid: -1, cpu: 0,
-        });
-        return attachToPerfEvent(request.program, event, cookie);
+        };
+        return attachToPerfEvent(request.program, withReason(site.name, () => openPerfEvent(probe)), cookie);
       }).done();
     },
   };
@@ -113,6 +113,24 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   }
   return provider;
 }
+
+/** Says what the kernel's refusal of a probe means. */
+function withReason(name: string, open: () => number): number {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof LinuxError)) throw error;
+    const { call, code } = error;
+    const hint = refusals[error.errno] ?? error.hint;
+    throw new LinuxError({ call, code, doing: `probe ${name}`, ...(hint === undefined ? {} : { hint }) });
+  }
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  EINVAL: "the kernel has this place on its list of those that must not be probed (code of exceptions, of tracing, of probes themselves)",
+  EILSEQ: "the offset is inside an instruction, or behind the function's end",
+  ENOENT: "the function is gone, or of a module that is not loaded",
+};
 
 /** `fn+0x10`, in bytes. */
 function withOffset(pattern: FunctionPattern): { pattern: FunctionPattern; offset: bigint | undefined } {

@@ -143,6 +143,8 @@ test("-l lists, -lv shows arguments", async () => {
   assert.equal(list.stdout, "tracepoint:sched:sched_process_exec\ntracepoint:sched:sched_process_exit\n");
   const verbose = await strobe(["-lv", "tracepoint:sched:sched_process_exec"]);
   assert.equal(verbose.stdout, "tracepoint:sched:sched_process_exec\n    __data_loc char[] filename\n    pid_t pid\n    pid_t old_pid\n");
+  const type = await strobe(["-lv", "struct llist_node"]);
+  assert.equal(type.stdout, "vmlinux: struct llist_node {\n        struct llist_node *next;\n};\n");
   const none = await strobe(["-l", "tracepoint:nothing:here"]);
   assert.equal(none.stdout, "");
   const ofScript = await strobe(["-l", "-e", "tracepoint:sched:sched_process_ex* { } begin { }"]);

@@ -51,7 +51,9 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   }
   const container = type.kind === "pointer" ? type.target : type;
   if (container.kind !== "struct") {
-    const help = type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
+    const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
+    const help = noTypes ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"
+      : type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
     return { ...node, object, type: report(body, "type", node.span, `a ${describe(type)} has no members`, help) };
   }
   const member = findMember(container, node.name);

@@ -1,0 +1,40 @@
+// A kernel type as C declares it: what `-lv 'struct task_struct'` shows.
+import type { EnumType, Member, StructType, Type } from "../language/types.ts";
+import { spell } from "./declared-type.ts";
+import type { Listed } from "./provider.ts";
+import type { System } from "./system.ts";
+
+const step = "        ";
+
+/** `struct NAME`, `union NAME` or `enum NAME`; undefined for any other pattern. */
+export function listType(pattern: string, system: System): readonly Listed[] | undefined {
+  const match = /^(struct|union|enum)\s+(\w+)$/.exec(pattern);
+  if (!match) return undefined;
+  const type = system.types.find(match[2], match[1] as "struct" | "union" | "enum");
+  if (type?.kind === "struct") return [{ probe: `vmlinux: ${structText(type, "")};` }];
+  if (type?.kind === "enum") return [{ probe: `vmlinux: ${enumText(type)};` }];
+  return [];
+}
+
+function structText(type: StructType, indent: string): string {
+  const head = [type.union ? "union" : "struct", ...(type.name === "" ? [] : [type.name])].join(" ");
+  const lines = type.members.map((member) => `${indent}${step}${memberText(member, indent + step)};\n`);
+  return `${head} {\n${lines.join("")}${indent}}`;
+}
+
+function enumText(type: EnumType): string {
+  return `enum ${type.name} {\n${[...type.names].map(([value, name]) => `${step}${name} = ${value},\n`).join("")}}`;
+}
+
+function memberText({ name, type, bitWidth }: Member, indent: string): string {
+  const lengths: number[] = [];
+  let base: Type = type;
+  while (base.kind === "array") {
+    lengths.push(base.length);
+    base = base.element;
+  }
+  const declared = base.kind === "struct" && base.name === "" ? structText(base, indent) : spell(base);
+  const shown = `${name}${lengths.map((length) => `[${length}]`).join("")}${bitWidth === undefined ? "" : `:${bitWidth}`}`;
+  if (shown === "") return declared;
+  return declared.endsWith("*") ? `${declared}${shown}` : `${declared} ${shown}`;
+}
