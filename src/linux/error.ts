@@ -41,6 +41,7 @@ const words: Readonly<Record<string, string>> = {
   EOPNOTSUPP: "not supported here",
   ENOTSUPP: "not supported by this kernel",
   EFAULT: "bad address",
+  EILSEQ: "not an instruction's first byte",
 };
 
 export interface LinuxErrorDetails {

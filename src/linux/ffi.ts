@@ -156,6 +156,9 @@ export function syscallAsync(number: number, a: number, b = 0, c = 0): Promise<n
   });
 }
 
+/** More than libuv has threads, fewer than the 256 calls that koffi keeps under way. */
+const CLOSING_AT_ONCE = 64;
+
 /**
  * Closes many descriptors at once, from libuv's threads: closing a perf event waits for the kernel (about 70 ms each
  * for a tracepoint), and the waits overlap as far as the kernel lets them.
@@ -166,5 +169,9 @@ export async function closeAllParallel(fds: readonly number[]): Promise<void> {
     if (single !== undefined) closeFd(single);
     return;
   }
-  await Promise.all(fds.map((fd) => syscallAsync(SYS.close, fd)));
+  const left = fds.values();
+  const closeOnes = async (): Promise<void> => {
+    for (const fd of left) await syscallAsync(SYS.close, fd);
+  };
+  await Promise.all(Array.from({ length: Math.min(fds.length, CLOSING_AT_ONCE) }, closeOnes));
 }

@@ -23,7 +23,7 @@ function structText(type: StructType, indent: string): string {
 }
 
 function enumText(type: EnumType): string {
-  return `enum ${type.name} {\n${[...type.names].map(([value, name]) => `${step}${name} = ${value},\n`).join("")}}`;
+  return `enum ${type.name} {\n${[...type.names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([value, name]) => `${step}${name} = ${value},\n`).join("")}}`;
 }
 
 function memberText({ name, type, bitWidth }: Member, indent: string): string {

@@ -20,6 +20,8 @@ export interface ProbeCase extends GuestCase {
   readonly name: string;
   /** What it prints, without the blank lines around; or what that matches. */
   readonly output: string | RegExp;
+  /** It fails, and says this. */
+  readonly refusal?: RegExp;
 }
 
 const work = "/bin/work 1000";
@@ -44,7 +46,7 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     { name: "kprobe: wildcard", command: work, script: `kprobe:vfs_r* /${reads}/ { @[func] = count(); }`, output: "@[vfs_read]: 1000" },
     {
       name: "kprobe: wildcard of hundreds", command: work,
-      script: "kprobe:vfs_* { @all = count(); } kprobe:vfs_write /pid == cpid && arg2 == 64/ { @ = count(); } end { clear(@all); }",
+      script: "kprobe:vfs_*,kprobe:ext4_* { @all = count(); } kprobe:vfs_write /pid == cpid && arg2 == 64/ { @ = count(); } end { clear(@all); }",
       output: "@: 1000",
     },
     {
@@ -53,6 +55,18 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     },
     { name: "kprobe: kernel stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[kstack(3)] = count(); }`, output: /^@\[\s+vfs_read\+\d+\s[^]*sys_read\+\d+[^]*\]: 1000$/ },
     { name: "kprobe: user stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[ustack(1)] = count(); }`, output: /^@\[\s+__read\+\d+\s|^@\[\s+\w*read\w*\+\d+\s[^]*\]: 1000$/ },
+    {
+      name: "kprobe: a function that must not be probed", script: "kprobe:do_int3 { } interval:s:1 { exit(); }", output: "",
+      refusal: /cannot probe kprobe:do_int3: .*EINVAL.*; the kernel has this place on its list of those that must not be probed/,
+    },
+    {
+      name: "kprobe: inside an instruction", script: "kprobe:vfs_read+1 { } interval:s:1 { exit(); }", output: "",
+      refusal: /cannot probe kprobe:vfs_read\+1: .*EILSEQ.*; the offset is inside an instruction/,
+    },
+    {
+      name: "kprobe: recursion", script: "kprobe:htab_map_update_elem { @[tid] = count(); } interval:ms:300 { print(1); clear(@); exit(); }", output: "1",
+    },
+    { name: "kretprobe: functions that never return", script: "kretprobe:kthread_worker_fn { @ = count(); } interval:ms:100 { print(1); exit(); }", output: "1" },
     { name: "kretprobe: retval", command: work, script: "kretprobe:vfs_read /pid == cpid && retval == 512/ { @ = sum(retval); }", output: "@: 512000" },
     {
       name: "kretprobe: wildcard", command: work, script: "kretprobe:vfs_w* /pid == cpid && retval == 64/ { @[func] = count(); }",

@@ -1,14 +1,14 @@
 // docs/kernels.md, from what the suite found.
 export interface KernelColumn {
-  readonly release: string;
+  /** The kernel's name, not its release: point releases come and go. */
+  readonly name: string;
   readonly failed: ReadonlySet<string>;
   readonly probes: readonly string[];
   readonly language: readonly string[];
 }
 
 export function kernelsPage(columns: readonly KernelColumn[]): string {
-  // Point releases come and go: the page speaks of the series.
-  const titles = columns.map(({ release }) => release.split(".").slice(0, 2).join("."));
+  const titles = columns.map(({ name }) => `Linux ${name}`);
   const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ failed }) => (failed.has(name) ? "no" : "yes")).join(" | ")} |`);
   const language = columns.map(({ failed, language }) => `${language.filter((name) => !failed.has(name)).length} of ${language.length}`);
   return `# What works on which kernel

@@ -212,5 +212,5 @@ test("a terminal shows a live line while nothing is printed, and only a terminal
   { encoding: "utf8", timeout: 15_000 });
   assert.match(stdout, /tracing… [01] s, 0 events, 0 lost/);
   // It is wiped before the line, which stands alone.
-  assert.match(stdout, /\r\u001b\[Kone line\r\n/);
+  assert.ok(stdout.includes("\r\u001b[Kone line\r\n"));
 });
