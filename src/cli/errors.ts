@@ -1,6 +1,8 @@
+import { release } from "node:os";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
+import { kernelVersion } from "../linux/features.ts";
 import { AttachError } from "../session/session.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
@@ -13,13 +15,19 @@ export function errorText(error: unknown, verbose: boolean): string {
     return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
       + (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n");
   }
-  if (error instanceof LinuxError) return `strobe: ${error.message}\n`;
+  if (error instanceof LinuxError) return `strobe: ${error.message}\n${kernelTooOld()}`;
   if (error instanceof AttachError) {
     return error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("")
       + "(config = { missing_probes = \"warn\" } goes on without them)\n";
   }
   if (error instanceof Error) return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
   return `strobe: ${String(error)}\n`;
+}
+
+/** What is behind most refusals of kernels older than those that strobe is made for. */
+function kernelTooOld(): string {
+  const [major, minor] = kernelVersion(release());
+  return major > 5 || (major === 5 && minor >= 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${release()}\n`;
 }
 
 /** Messages are coloured on a terminal, unless the environment says otherwise. */

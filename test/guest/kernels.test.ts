@@ -90,6 +90,23 @@ for (const { name, belowFloor, ...of } of kernels) {
   });
 }
 
+for (const old of kernels.filter(({ belowFloor, name }) => belowFloor && (only === undefined || only === name))) {
+  test(`Linux ${old.name} is refused by name`, { skip, timeout: 300_000 }, async (t) => {
+    let kernel: KernelFiles;
+    try {
+      kernel = kernelFiles(old);
+    } catch (error) {
+      t.skip(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    const { jobs: [job], console } = await runGuest({ kernel, deadline: 60, jobs: [{ script: "strobe -e 'begin { exit(); }'" }] });
+    assert.ok(job, console.slice(-3000));
+    assert.equal(job.code, 1);
+    assert.match(job.stderr, /^strobe needs Linux 5\.15 or later, and this is 5\.10\.\S+\n$/m);
+    assert.equal(job.stdout, "");
+  });
+}
+
 test("docs/kernels.md says what works", { skip: skip || (only !== undefined && "not all kernels were run") || (unknown.length > 0 && `no kernel ${unknown.join(", ")}`) }, () => {
   const text = kernelsPage(columns);
   if (process.env["STROBE_UPDATE"]) {
