@@ -6,7 +6,7 @@ import { median, spread, table } from "./statistics.mjs";
 
 const program = 'tracepoint:syscalls:sys_enter_getppid { printf("%d %s %d\\n", pid, comm, nsecs); }';
 const rates = [100_000, 300_000, 1_000_000];
-const seconds = 2;
+const seconds = 5;
 
 /** Prints every event into a file while a workload makes them at a rate. */
 async function once(peer, rate, workload, folder) {
