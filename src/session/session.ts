@@ -74,7 +74,7 @@ const countersEvery = 1000;
  * records fill little of a large ring.
  */
 const shortNap = 1;
-const longNap = 4;
+const longNap = 8;
 const manyRecords = 64;
 
 /** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
