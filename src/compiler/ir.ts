@@ -177,7 +177,7 @@ export type Instruction =
   /** Address of this CPU's (or the given CPU's) copy of a per-CPU kernel variable; 0 when there is none. */
   | { readonly op: "percpu-address"; readonly result: Value; readonly symbol: string; readonly cpu?: Value }
   | { readonly op: "socket-cookie"; readonly result: Value; readonly socket: Value }
-  /** Is this process in the cgroup/namespace …: reserved for later. */
+  /** The bytes of an internet address written as text: 4 of them, or 16. */
   | { readonly op: "parse-address"; readonly to: Place; readonly text: Uint8Array };
 
 /** A map as the script sees it; storage is chosen by the compiler (maps.ts) and known to both executors. */

@@ -1,6 +1,7 @@
 // What every pass must keep: each value is defined once and before it is used, jumps supply what blocks take, memory is in
 // bounds. Used by tests and by the differential suite.
 import type { Instruction, IrFunction, IrModule, Place, Source, Value } from "./ir.ts";
+import { sourceSize } from "./source-size.ts";
 import { dominators, reversePostorder } from "./optimize/graph.ts";
 import { operandsOf, resultOf, successorsOf, terminatorOperands } from "./optimize/operands.ts";
 import { forEachSlot } from "./optimize/dead-code.ts";
@@ -93,16 +94,3 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
   return complaints;
 }
 
-function sourceSize(source: Source): number {
-  switch (source.kind) {
-    case "value": return source.width;
-    case "buffer": return 4 + source.capacity;
-    case "comm":
-    case "stack": return 16;
-    case "copy":
-    case "constant":
-    case "string":
-    case "memory":
-    case "path": return source.size;
-  }
-}

@@ -1,21 +1,7 @@
 // Filling memory from an IR source.
 import type { Place, Source, Value } from "../ir.ts";
+import { sourceSize } from "../source-size.ts";
 import type { Target, Writer } from "./writer.ts";
-
-/** Bytes that a source fills. */
-export function sourceSize(source: Source): number {
-  switch (source.kind) {
-    case "value": return source.width;
-    case "copy":
-    case "constant":
-    case "string":
-    case "memory":
-    case "path": return source.size;
-    case "buffer": return 4 + source.capacity;
-    case "comm":
-    case "stack": return 16;
-  }
-}
 
 /** Statements that fill a target; `length` receives the characters or bytes copied. */
 export function writeSource(out: Writer, target: Target, source: Source, length?: Value): void {

@@ -2,6 +2,7 @@
 import type { PointerType, StringType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import type { Place, ReadSpace, Source, Value, Width } from "../ir.ts";
+import { sourceSize } from "../source-size.ts";
 import { isRegister, isSigned, sameLayout, widthOf } from "./registers.ts";
 import type { FunctionState, Located } from "./state.ts";
 
@@ -64,7 +65,7 @@ export function loadBytes(f: FunctionState, located: Located, size: Width, signe
     case "source": {
       if (located.source.kind === "constant") return f.build.constant(constantAt(located.source.bytes, size, signed));
       if (located.source.kind === "value" && located.source.width === 8 && size === 8) return located.source.value;
-      const place = f.slotOf("bytes", sizeOfSource(located.source));
+      const place = f.slotOf("bytes", sourceSize(located.source));
       f.build.emit({ op: "fill", to: place, source: located.source });
       return f.build.give((result) => ({ op: "load", result, from: place, size, signed }));
     }
@@ -96,24 +97,10 @@ function constantAt(bytes: Uint8Array, size: number, signed: boolean): bigint {
   return signed ? BigInt.asIntN(size * 8, value) : value;
 }
 
-export function sizeOfSource(source: Source): number {
-  switch (source.kind) {
-    case "value": return source.width;
-    case "copy":
-    case "constant":
-    case "string":
-    case "memory":
-    case "path": return source.size;
-    case "buffer": return 4 + source.capacity;
-    case "comm":
-    case "stack": return 16;
-  }
-}
-
 /** A place that holds the bytes: the one where they are, or a slot made for them. */
 export function placeOf(f: FunctionState, located: Located, type: Type): Place {
   if (located.at === "place") return located.place;
-  const size = located.at === "source" ? sizeOfSource(located.source) : 0;
+  const size = located.at === "source" ? sourceSize(located.source) : 0;
   const place = f.slotOf("temporary", Math.max(size, sizeOf(type), 1));
   copy(f, located, type, type, place);
   return place;
@@ -127,7 +114,7 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
     return;
   }
   if (located.at === "source") {
-    const whole = f.slotOf("temporary", Math.max(sizeOf(from), sizeOfSource(located.source)));
+    const whole = f.slotOf("temporary", Math.max(sizeOf(from), sourceSize(located.source)));
     f.build.emit({ op: "fill", to: whole, source: located.source });
     copy(f, { at: "place", place: whole }, from, to, place);
     return;
