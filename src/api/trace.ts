@@ -3,9 +3,8 @@ import { ScriptError, type Diagnostic, type Source } from "../language/diagnosti
 import type { EventSchema } from "../compiler/plan.ts";
 import { ByteWriter } from "../output/bytes.ts";
 import { printfWriter } from "../output/printf.ts";
-import { strftime } from "../output/strftime.ts";
+import { joinedText, timeText } from "../output/host-text.ts";
 import { troubleText } from "../output/trouble.ts";
-import { readString } from "../output/values.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
@@ -258,15 +257,8 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
         return { type: "entry", map, key: parts.length === 1 ? parts[0] : (parts as Value), value: readValue(memory, offset + value.offset) };
       };
     }
-    case "time": return () => {
-      const now = Date.now();
-      return { type: "time", text: strftime(action.format, now, (now % 1000) * 1000) };
-    };
-    case "join": return (offset) => {
-      const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
-      const end = words.indexOf("");
-      return { type: "join", text: (end < 0 ? words : words.slice(0, end)).join(action.separator) };
-    };
+    case "time": return () => ({ type: "time", text: timeText(action.format) });
+    case "join": return (offset) => ({ type: "join", text: joinedText(fields, action.separator, memory, offset) });
     case "data": {
       const readers = fields.map((field) => ({ name: field.name, offset: field.offset, read: valueReader(field.type, services) }));
       return (offset) => ({

@@ -3,13 +3,13 @@ import type { EventSchema } from "../compiler/plan.ts";
 import type { Type } from "../language/types.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
+import { joinedText, timeText } from "./host-text.ts";
 import { aggregateJson, keyText, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";
-import { strftime } from "./strftime.ts";
 import { troubleText } from "./trouble.ts";
-import { memoryOf, readString, readWords } from "./values.ts";
+import { memoryOf, readWords } from "./values.ts";
 
 const flushBytes = 1 << 16;
 const decoder = new TextDecoder();
@@ -62,15 +62,8 @@ export class JsonConsumer implements Consumer {
         const value = fields[fields.length - 1];
         return (offset) => this.#object("value", valueJson(value.type, memory, offset + value.offset, services));
       }
-      case "time": return () => {
-        const now = Date.now();
-        this.#object("time", JSON.stringify(strftime(action.format, now, (now % 1000) * 1000)));
-      };
-      case "join": return (offset) => {
-        const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
-        const end = words.indexOf("");
-        this.#object("join", JSON.stringify((end < 0 ? words : words.slice(0, end)).join(action.separator)));
-      };
+      case "time": return () => this.#object("time", JSON.stringify(timeText(action.format)));
+      case "join": return (offset) => this.#object("join", JSON.stringify(joinedText(fields, action.separator, memory, offset)));
       case "data": return (offset) => {
         const members = fields.map((f) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`);
         this.#object(action.name, `{${members.join(", ")}}`);

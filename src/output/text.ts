@@ -3,12 +3,12 @@ import type { EventSchema } from "../compiler/plan.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { histogramText } from "./histogram.ts";
+import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";
-import { strftime } from "./strftime.ts";
 import { troubleText } from "./trouble.ts";
-import { aggregateText, elementTexts, memoryOf, readString, readWords, valueText } from "./values.ts";
+import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
 
 export type Buffering = "line" | "full" | "none";
 
@@ -75,15 +75,8 @@ export class TextConsumer implements Consumer {
         const value = fields[fields.length - 1];
         return (offset) => out.text(`${valueText(value.type, memory, offset + value.offset, services)}\n`);
       }
-      case "time": return () => {
-        const now = Date.now();
-        out.text(strftime(action.format, now, (now % 1000) * 1000));
-      };
-      case "join": return (offset) => {
-        const words = fields.map((f) => (f.type.kind === "string" ? readString(memory, offset + f.offset, f.type.capacity) : ""));
-        const end = words.indexOf("");
-        out.text((end < 0 ? words : words.slice(0, end)).join(action.separator) + "\n");
-      };
+      case "time": return () => out.text(timeText(action.format));
+      case "join": return (offset) => out.text(`${joinedText(fields, action.separator, memory, offset)}\n`);
       case "data": return (offset) => {
         const texts = fields.map((f) => `${f.name}=${valueText(f.type, memory, offset + f.offset, services)}`);
         out.text(`${action.name}: ${texts.join(" ")}\n`);
