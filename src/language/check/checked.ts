@@ -28,8 +28,6 @@ export interface Capabilities {
   readonly ringBuffer: boolean;
   /** Signed division and the other cpu-v4 instructions. */
   readonly cpuV4: boolean;
-  /** Helper ids that a program of this type may call; absent when it was not probed. */
-  readonly helpers?: ReadonlySet<number>;
   /** Possible CPUs: the size of per-CPU regions. */
   readonly cpus: number;
   readonly taskBtf: boolean;
