@@ -169,7 +169,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, functions: module.functions,
+      schemas, kernelMaps: maps, capabilities, directLoads,
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
     }));
     return {

@@ -51,7 +51,6 @@ export class KernelModule implements Disposable {
     });
     this.generated = generateProgram(fn, this.#module, {
       schemas: this.#schemas, kernelMaps: this.kernelMaps, capabilities: { ...capabilities, ...options.capabilities }, directLoads: options.directLoads ?? fn.context?.programType === "tracing",
-      functions: options.functions ?? [],
     });
     const code = this.generated.code.slice();
     const view = new DataView(code.buffer);

@@ -21,7 +21,7 @@ function textOf(build: (f: IrBuilder) => void, maps = [slotMap(0), irMap("m", [u
   const f = new IrBuilder();
   build(f);
   const fn = f.finish(contextOf("raw_tracepoint"));
-  const { code } = generateProgram(fn, { functions: [fn], maps, probeNames: [] }, { schemas: [], kernelMaps, capabilities, directLoads: true, functions: [] });
+  const { code } = generateProgram(fn, { functions: [fn], maps, probeNames: [] }, { schemas: [], kernelMaps, capabilities, directLoads: true });
   return disassemble(code).map((line) => line.trim());
 }
 

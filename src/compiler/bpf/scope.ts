@@ -15,8 +15,6 @@ export interface GenerateOptions {
   readonly capabilities: Capabilities;
   /** Pointers of BTF-typed programs may be loaded through directly. */
   readonly directLoads: boolean;
-  /** The map callbacks: `for-each` names them by their index in the module's functions. */
-  readonly functions: readonly IrFunction[];
   /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
   readonly scratchIndex?: number;
 }
