@@ -1,0 +1,133 @@
+// What debug information says about one binary: the contract between the DWARF reader and those who probe by it.
+// Addresses are the binary's own (ELF virtual addresses, before any load bias). Everything is decoded when asked for.
+
+/** `file` is the whole path as the compiler recorded it; line and column count from 1, 0 when unknown. */
+export interface SourcePosition { readonly file: string; readonly line: number; readonly column: number }
+
+export interface AddressRange { readonly low: bigint; /** Behind the last byte. */ readonly high: bigint }
+
+export type SourceLanguage = "c" | "c++" | "rust" | "go" | "other";
+
+export interface DebugInfo {
+  /**
+   * Functions by what a person calls them: plain name, qualified name (`app::Server::handle`), linkage name. Decodes the units
+   * that an index (.debug_names, .gdb_index, the cached one) names, not the file. Declarations without a body are left out.
+   */
+  functionsNamed(name: string): readonly SourceFunction[];
+  /** Names of all functions that have a body or an inlined copy, with their declaration; for listings and near misses. */
+  functionNames(): Iterable<string>;
+  /** The innermost function or inlined copy whose code holds an address, then those it is inlined into. */
+  framesAt(address: bigint): readonly SourceFrame[];
+  /** Files with line information, as recorded. */
+  sourceFiles(): Iterable<string>;
+  /**
+   * The beginnings of a line's statements (one a copy: a line of an inlined function has many), nearest later line with code
+   * when the line has none. `file` is a path or its end (`src/server.c`, `server.c`). Without the file: empty.
+   */
+  linePlaces(file: string, line: number, column?: number): readonly LinePlace[];
+  /** Every (line, address) that begins a statement, in files that match; for listings. */
+  lines(file: string): Iterable<LinePlace>;
+  /** Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown. */
+  afterPrologue(fn: FunctionInstance): bigint;
+  /** Parameters and locals in scope at an address, innermost first, parameters of the (inlined) function included. */
+  variablesAt(address: bigint): readonly Variable[];
+  /** Globals, statics and thread-locals, by plain or qualified name. */
+  globalsNamed(name: string): readonly Variable[];
+  /** A type by its name as C, C++ or Rust spells it. */
+  typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined;
+}
+
+export interface SourceFunction {
+  readonly name: string;
+  readonly qualifiedName: string;
+  readonly linkageName?: string;
+  readonly language: SourceLanguage;
+  readonly declared: SourcePosition;
+  readonly instances: readonly FunctionInstance[];
+  /** Parameters in order, with types; where they are at an address is `Variable.location`. */
+  readonly parameters: readonly Variable[];
+  /** undefined for void. */
+  readonly result?: DebugType;
+}
+
+/** A body of its own, or a copy inlined into another function. */
+export interface FunctionInstance {
+  readonly kind: "body" | "inlined";
+  readonly entry: bigint;
+  readonly ranges: readonly AddressRange[];
+  /** Of an inlined copy: the function with a body that it is in, and where it was called. */
+  readonly caller?: { readonly name: string; readonly position: SourcePosition };
+  /** This copy's own parameters: an inlined copy has them elsewhere than the body has. */
+  readonly parameters: readonly Variable[];
+}
+
+export interface SourceFrame {
+  readonly function: string;
+  readonly position: SourcePosition;
+  readonly inlined: boolean;
+}
+
+export interface LinePlace extends SourcePosition { readonly address: bigint; /** The function with a body that it is in. */ readonly function?: string }
+
+export interface Variable {
+  readonly name: string;
+  readonly kind: "parameter" | "local" | "global" | "static" | "thread-local";
+  readonly type: DebugType;
+  readonly declared: SourcePosition;
+  /** Where its value is when the program is about to run the instruction at `address`. */
+  location(address: bigint): Location;
+}
+
+/** Where a value is. Registers have DWARF's numbers for the machine (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp …). */
+export type Location =
+  | { readonly kind: "register"; readonly register: number }
+  | { readonly kind: "memory"; readonly address: LocationExpression }
+  /** Nowhere, but known: DW_OP_stack_value. */
+  | { readonly kind: "value"; readonly value: LocationExpression }
+  | { readonly kind: "constant"; readonly bytes: Uint8Array }
+  /** In pieces, in order of memory; a piece without a location is optimised out. */
+  | { readonly kind: "pieces"; readonly pieces: readonly { readonly bits: number; readonly bitOffset: number; readonly location?: Location }[] }
+  /** A pointer that was optimised away, to a variable that was not: `*p` is known. */
+  | { readonly kind: "implicit-pointer"; readonly target: Variable | undefined; readonly offset: bigint }
+  /** `reason`: "optimised out here", or what of the expression cannot be followed. */
+  | { readonly kind: "absent"; readonly reason: string };
+
+/** A DWARF expression, run symbolically: 64-bit arithmetic over registers and memory. Frame bases and the CFA are already in it. */
+export type LocationExpression =
+  | { readonly kind: "constant"; readonly value: bigint }
+  | { readonly kind: "register"; readonly register: number }
+  /** An address of the binary: the load bias is to be added. */
+  | { readonly kind: "static"; readonly address: bigint }
+  /** An offset into the module's thread-local storage. */
+  | { readonly kind: "thread-local"; readonly offset: bigint }
+  | { readonly kind: "load"; readonly address: LocationExpression; readonly bytes: 1 | 2 | 4 | 8 }
+  | { readonly kind: "unary"; readonly operator: "-" | "~"; readonly operand: LocationExpression }
+  | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: LocationExpression; readonly right: LocationExpression };
+
+/** Types as debug information has them, cv-qualifiers looked through. Cycles go through functions, so that a type is decoded when asked. */
+export type DebugType =
+  | { readonly kind: "void" }
+  | { readonly kind: "base"; readonly name: string; readonly bytes: number; readonly encoding: "boolean" | "signed" | "unsigned" | "char" | "unsigned-char" | "utf" | "float" | "complex" | "other" }
+  | { readonly kind: "pointer"; readonly flavour: "pointer" | "reference" | "rvalue-reference"; readonly bytes: number; readonly name?: string; target(): DebugType }
+  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined }
+  /** `lengths`: outermost first, 0 when open. */
+  | { readonly kind: "array"; readonly lengths: readonly number[]; element(): DebugType }
+  | { readonly kind: "enum"; readonly name: string; readonly bytes: number; readonly signed: boolean; values(): readonly { readonly name: string; readonly value: bigint }[] }
+  | { readonly kind: "typedef"; readonly name: string; target(): DebugType }
+  | { readonly kind: "function" };
+
+/** `base`: a C++ base class, whose members are members of this too. Static members are left out. */
+export interface DebugMember {
+  readonly name: string;
+  readonly offset: number;
+  readonly bitOffset?: number;
+  readonly bitWidth?: number;
+  readonly base?: true;
+  type(): DebugType;
+}
+
+/** A Rust enum: which variant it is stands in the discriminant's member; a variant without values is the default one. */
+export interface DebugVariants {
+  readonly discriminant?: DebugMember;
+  readonly variants: readonly { readonly values: readonly bigint[]; readonly member: DebugMember }[];
+}
