@@ -36,9 +36,11 @@ export interface GuestOptions extends GuestContents {
   /** Seconds after which the guest is cut off. */
   readonly deadline: number;
   readonly memory?: string;
+  /** The kernel puts itself at another address at every boot. Off unless asked for: a crash is then easier to read. */
+  readonly kaslr?: boolean;
 }
 
-export async function runGuest({ kernel, deadline, memory = "1G", ...contents }: GuestOptions): Promise<GuestResult> {
+export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false, ...contents }: GuestOptions): Promise<GuestResult> {
   const folder = mkdtempSync(join(tmpdir(), "strobe-guest-"));
   try {
     const archive = join(folder, "initramfs");
@@ -52,7 +54,7 @@ export async function runGuest({ kernel, deadline, memory = "1G", ...contents }:
     const qemu = spawn("qemu-system-x86_64", [
       "-accel", "tcg,thread=multi", "-cpu", cpu, "-smp", "2", "-m", memory, "-nodefaults", "-display", "none", "-no-reboot",
       "-kernel", kernel.image, "-initrd", archive, "-serial", `file:${console}`, "-serial", `file:${results}`,
-      "-append", "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check",
+      "-append", `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable no_timer_check${kaslr ? "" : " nokaslr"}`,
     ], { stdio: ["ignore", "ignore", "pipe"] });
     let complaint = "";
     qemu.stderr.on("data", (data: Buffer) => { complaint += data.toString(); });
