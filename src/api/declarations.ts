@@ -1,0 +1,63 @@
+// What `strobe types` fills in for a machine, by declaration merging, and the types of values inside of handlers:
+//
+//   declare module "strobe" {
+//     interface Tracepoints { "syscalls:sys_enter_openat": { dfd: i32; filename: Pointer<char>; flags: i32; mode: u16 } }
+//   }
+//
+// Each interface is empty as it comes. Then every name is allowed and its arguments are of any type; as soon as one has members,
+// a name that is none of them is an error, save for wildcards.
+
+/** Events by name, `category:event`, with their fields. */
+export interface Tracepoints {}
+/** Raw tracepoints by name, with their arguments. */
+export interface RawTracepoints {}
+/** Functions of the kernel: `{ vfs_read: { args: { file: Pointer<file>; … }; retval: i64 } }`. */
+export interface KernelFunctions {}
+/** Iterators of the kernel, with the members of their context. */
+export interface Iterators {}
+/** Functions of programs: `{ "/usr/bin/prog": { main: { args: { argc: i32; … }; retval: i32 } } }`. */
+export interface UserFunctions {}
+/** Static probes of programs: `{ "/usr/bin/prog": { "provider:name": [u64, Pointer<char>] } }`. */
+export interface UserProbes {}
+/** Structs and unions by tag, for `cast()` and `sizeof()`. */
+export interface Structs {}
+/** Constants of enums by name, for `enums.AF_INET`. */
+export interface Enums {}
+
+// Integers are numbers to TypeScript; the name says what C makes of them. Arithmetic is C's on 64 bits: it wraps, division
+// truncates, and a shift to the right keeps the sign of a signed number.
+export type u8 = number;
+export type u16 = number;
+export type u32 = number;
+export type u64 = number;
+export type i8 = number;
+export type i16 = number;
+export type i32 = number;
+export type i64 = number;
+export type bool = boolean;
+/** A byte of text; an array of it is a string. */
+export type char = number;
+
+declare const pointsTo: unique symbol;
+
+/** An address. The members of a struct behind it are its own; `p[0]` is what it points to. In Node it is a bigint. */
+export type Pointer<T = unknown> = (T extends object ? T : unknown) & { readonly [pointsTo]: T; readonly [index: number]: T };
+
+/** An array of a fixed length. */
+export interface FixedArray<T> { readonly [index: number]: T; readonly length: number }
+
+/** A value of which nothing is known until the probe is compiled: what the machine says about it is checked then. */
+// oxlint-disable-next-line typescript/no-explicit-any -- chains of members, arithmetic and calls must all be possible
+export type Unchecked = any;
+
+/** What may be named, given what is declared: anything, as long as nothing is. */
+export type NameIn<Declared> = keyof Declared extends never ? string : (keyof Declared & string) | `${string}*${string}` | `${string}?${string}`;
+/** The declaration of a name; `Unchecked` without one. */
+export type DeclaredAs<Declared, Name> = Name extends keyof Declared ? Declared[Name] : Unchecked;
+/** The arguments of a function, and what it returns. */
+export type ArgumentsOf<Declared, Name> = DeclaredAs<Declared, Name> extends { args: infer Arguments } ? Arguments : Unchecked;
+export type ReturnOf<Declared, Name> = DeclaredAs<Declared, Name> extends { retval: infer Value } ? Value : Unchecked;
+
+/** A captured stack, as it is inside of a handler: it can be emitted, printed, or be a key. */
+export interface CapturedStack { readonly [stackBrand]: true }
+declare const stackBrand: unique symbol;
