@@ -1,0 +1,260 @@
+// `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line breaks
+// stay; only white space changes, so that the script means what it meant.
+import { builtinsFor } from "../builtins/table.ts";
+import type { Diagnostic, Source } from "../diagnostic.ts";
+import { formatItems, type FormatItem } from "./format-items.ts";
+import { parse } from "./parse.ts";
+import { isTypeWord } from "./type-names.ts";
+
+export interface Formatted {
+  /** Undefined when the text does not parse: `diagnostics` says where. */
+  readonly text?: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const indentation = "  ";
+/** A block of one statement that was written on one line stays there up to this many columns. */
+const widest = 110;
+
+/** The script with its white space made regular. Formatting what is formatted changes nothing. */
+export function format(source: Source): Formatted {
+  const { program, diagnostics } = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+  const broken = diagnostics.filter(({ severity, code }) => severity === "error" && code === "syntax");
+  if (broken.length > 0) return { diagnostics: broken };
+  const items = formatItems(source.text, program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span)));
+  return { text: layOut(items), diagnostics: [] };
+}
+
+/** An open bracket. A block's statements have lines of their own; a short one is all on one line; the rest groups an expression. */
+interface Open { readonly kind: "block" | "line" | "group"; readonly close: number }
+
+function layOut(items: readonly FormatItem[]): string {
+  const spacing = new Spacing(items);
+  const opens: Open[] = [];
+  let out = "";
+  let line = "";
+  let indent = "";
+  const blocks = (): number => opens.filter(({ kind }) => kind === "block").length;
+  for (const [at, item] of items.entries()) {
+    const inner = opens.at(-1);
+    const closes = inner?.close === at;
+    const breaks = at === 0 ? "none" : lineBreak(items, at, inner, spacing);
+    if (breaks !== "none") {
+      out += `${indent}${line}\n`;
+      line = "";
+      if (item.newlines > 1 && !closes && !opens.some((open) => open.kind !== "group" && isOpening(items[at - 1]))) out += "\n";
+    }
+    if (line === "") {
+      const further = breaks === "continuation" && !closes && (opens.length > 0 || item.kind !== "spec") && !isHeader(items, at, opens);
+      const depth = blocks() - (closes && inner.kind === "block" ? 1 : 0) + (further ? 1 : 0);
+      indent = item.kind === "directive" ? "" : indentation.repeat(depth);
+    } else if (spacing.before(at)) {
+      line += " ";
+    }
+    line += item.kind === "block-comment" ? reindented(item.text, indent) : item.text;
+    if (closes) opens.pop();
+    if (isOpening(item)) {
+      const close = spacing.closing(at);
+      const kind = item.text !== "{" ? "group" : fitsLine(items, at, close, indent.length + line.length) ? "line" : "block";
+      opens.push({ kind, close });
+    }
+  }
+  return line === "" ? out : `${out}${indent}${line}\n`;
+}
+
+/** Whether a line begins at an item: of a new statement, of the same one where its author began one, or none. */
+function lineBreak(items: readonly FormatItem[], at: number, inner: Open | undefined, spacing: Spacing): "statement" | "continuation" | "none" {
+  const item = items[at];
+  const previous = items[at - 1];
+  if (item.kind === "directive" || previous.kind === "directive") return "statement";
+  const statement = inner === undefined || inner.kind === "block";
+  const between = statement && (startsBlock(previous, inner) || endsStatement(items, at, spacing));
+  if (isComment(item)) {
+    if (item.newlines === 0) return "none";
+    return between || (inner?.kind === "block" && inner.close === afterComments(items, at)) ? "statement" : "continuation";
+  }
+  if (inner?.kind === "block" && inner.close === at) return "statement";
+  if (isComment(previous)) {
+    if (previous.kind === "block-comment" && item.newlines === 0) return "none";
+    return statement && endsStatement(items, at, spacing) ? "statement" : "continuation";
+  }
+  if (inner?.kind === "line") return "none";
+  if (between) return "statement";
+  const joined = item.kind === "punctuation" && ["{", ";", ","].includes(item.text);
+  return item.newlines > 0 && !joined ? "continuation" : "none";
+}
+
+function afterComments(items: readonly FormatItem[], at: number): number {
+  let after = at;
+  while (after < items.length && isComment(items[after])) after++;
+  return after;
+}
+
+function startsBlock(previous: FormatItem, inner: Open | undefined): boolean {
+  return inner?.kind === "block" && previous.kind === "punctuation" && previous.text === "{";
+}
+
+/** Whether what stands before an item, comments aside, is the end of a statement or of the block that it is. */
+function endsStatement(items: readonly FormatItem[], at: number, spacing: Spacing): boolean {
+  let before = at - 1;
+  while (before >= 0 && isComment(items[before])) before--;
+  if (before < 0) return true;
+  const { kind, text } = items[before];
+  if (kind === "directive") return true;
+  if (kind !== "punctuation") return false;
+  if (text === ";" || text === "{") return true;
+  if (text !== "}") return false;
+  const item = items[at];
+  // `struct { … } name;`
+  if (spacing.closesType(before)) return item.newlines > 0;
+  if (item.kind === "word") return item.text !== "else";
+  return item.kind !== "punctuation" || ["{", "++", "--", "*", "("].includes(item.text);
+}
+
+/** A probe's second line is no further in: its specs and its predicate stand below each other. */
+function isHeader(items: readonly FormatItem[], at: number, opens: readonly Open[]): boolean {
+  return opens.length === 0 && (items[at].kind === "spec" || items[at].text === "/" || isComment(items[at]));
+}
+
+function isComment(item: FormatItem): boolean {
+  return item.kind === "line-comment" || item.kind === "block-comment";
+}
+
+function isOpening({ kind, text }: FormatItem): boolean {
+  return kind === "punctuation" && (text === "{" || text === "(" || text === "[");
+}
+
+/** Whether the block that opens at an item was on one line, has one statement at most, and is short enough to stay. */
+function fitsLine(items: readonly FormatItem[], open: number, close: number, column: number): boolean {
+  const inside = items.slice(open + 1, close);
+  if (inside.length === 0) return true;
+  const last = inside.findLast((item) => !isComment(item));
+  const semicolons = inside.filter(({ kind, text }) => kind === "punctuation" && text === ";").length;
+  const lines = [...inside, items[close]].some(({ kind, newlines }) => newlines > 0 || kind === "line-comment" || kind === "directive");
+  const blocks = inside.some(({ kind, text }) => kind === "punctuation" && text === "{");
+  const single = semicolons === 0 || (semicolons === 1 && last?.text === ";");
+  return single && !lines && !blocks && inside.reduce((sum, { text }) => sum + text.length + 1, column) <= widest;
+}
+
+/** The lines of a comment keep their distances: all move with the first. */
+function reindented(text: string, indent: string): string {
+  const [first, ...rest] = text.split("\n");
+  return [first, ...rest.map((line) => `${indent}${line.trimStart().startsWith("*") ? " " : "   "}${line.trim()}`.trimEnd())].join("\n");
+}
+
+const operators = new Set([
+  "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "=", "?", ":",
+  "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
+]);
+const prefixes = new Set(["-", "+", "!", "~", "*", "&", "++", "--"]);
+const keywords = new Set(["if", "while", "for", "unroll", "return", "else", "let", "in"]);
+
+/** What stands between two items of a line. */
+class Spacing {
+  readonly #items: readonly FormatItem[];
+  readonly #closing: ReadonlyMap<number, number>;
+  /** Where the parentheses of casts close. */
+  readonly #casts = new Set<number>();
+  /** Where the braces of structs, unions and enums close. */
+  readonly #types = new Set<number>();
+  /** The slashes around predicates. */
+  readonly #slashes = new Map<number, "open" | "close">();
+
+  constructor(items: readonly FormatItem[]) {
+    this.#items = items;
+    const open: number[] = [];
+    const closing = new Map<number, number>();
+    let slash = -1;
+    for (const [at, { kind, text }] of items.entries()) {
+      if (kind !== "punctuation") continue;
+      if (text === "{" || text === "(" || text === "[") {
+        if (text === "{" && open.length === 0 && slash >= 0) this.#slashes.set(this.#before(at), "close");
+        if (text === "{") slash = -1;
+        open.push(at);
+      } else if (text === "}" || text === ")" || text === "]") {
+        const start = open.pop();
+        if (start === undefined) continue;
+        closing.set(start, at);
+        if (text === ")" && this.#isCast(start, at)) this.#casts.add(at);
+        if (text === "}" && this.#opensType(start)) this.#types.add(at);
+      } else if (text === "/" && open.length === 0 && slash < 0) {
+        slash = at;
+        this.#slashes.set(at, "open");
+      }
+    }
+    this.#closing = closing;
+  }
+
+  /** Where the bracket that opens at an item closes. */
+  closing(at: number): number {
+    return this.#closing.get(at) ?? this.#items.length;
+  }
+
+  closesType(at: number): boolean {
+    return this.#types.has(at);
+  }
+
+  #opensType(open: number): boolean {
+    return [1, 2].some((back) => ["struct", "union", "enum"].includes(this.#items[open - back]?.text ?? ""));
+  }
+
+  /** Whether a space stands before an item, within a line. */
+  before(at: number): boolean {
+    const { kind, text } = this.#items[at];
+    const previous = this.#items[at - 1];
+    if (isComment(this.#items[at]) || isComment(previous)) return true;
+    if (this.#slashes.get(at) === "close" || this.#slashes.get(at - 1) === "open") return false;
+    const symbol = kind === "punctuation" ? text : "";
+    const last = previous.kind === "punctuation" ? previous.text : "";
+    if (last === "{" || symbol === "}") return !(last === "{" && symbol === "}");
+    if (["(", "[", ".", "->", ".."].includes(last) || this.#isPrefix(at - 1) || this.#casts.has(at - 1)) return false;
+    switch (symbol) {
+      case ",": case ";": case ".": case "->": case "..": case ")": case "]": return false;
+      case "[": return operators.has(last) || last === ",";
+      case "(": return keywords.has(previous.text) || (isTypeWord(previous.text) && previous.text !== "typeof") || (last !== "" && last !== ")" && last !== "]");
+      case "++": case "--": return this.#isPrefix(at);
+      default: return true;
+    }
+  }
+
+  /** Whether an operator has its operand behind it only. */
+  #isPrefix(at: number): boolean {
+    const { kind, text } = this.#items[at];
+    if (kind !== "punctuation" || !prefixes.has(text)) return false;
+    const before = this.#before(at);
+    if (before < 0) return true;
+    const previous = this.#items[before];
+    if (previous.kind !== "punctuation") return keywords.has(previous.text) || (text === "*" && this.#isType(before));
+    if (previous.text === ")") return this.#casts.has(before);
+    // `struct file **p`
+    if (text === "*" && previous.text === "*" && this.#isPrefix(before)) return true;
+    if (previous.text === "/" && this.#slashes.has(before)) return true;
+    if (previous.text === "}") return text === "++" || text === "--" || text === "*";
+    if (previous.text === "++" || previous.text === "--") return this.#isPrefix(before);
+    return previous.text !== "]";
+  }
+
+  #isType(at: number): boolean {
+    const { kind, text } = this.#items[at];
+    return kind === "word" && (isTypeWord(text) || ["struct", "union", "enum"].includes(this.#items[at - 1]?.text ?? ""));
+  }
+
+  /** `(struct file *)x`, `(uint64)x`: the parentheses hold a type's name, and something to convert follows. */
+  #isCast(open: number, close: number): boolean {
+    const words = this.#items.slice(open + 1, close).filter(({ kind }) => !isComment({ kind, text: "", newlines: 0 }));
+    const before = this.#items[open - 1];
+    if (words.length === 0 || before?.kind === "word" && !keywords.has(before.text)) return false;
+    const next = this.#items[close + 1];
+    if (next === undefined || (next.kind === "punctuation" && !["(", "*", "&", "-", "~", "!"].includes(next.text))) return false;
+    if (!words.every(({ kind, text }) => (kind === "word" && /^[A-Za-z_0-9]/.test(text)) || ["*", "[", "]"].includes(text))) return false;
+    const [first] = words;
+    const certain = isTypeWord(first.text) || /_t$/.test(first.text) || words.at(-1)?.text === "*";
+    return certain || (next.kind === "word" && !keywords.has(next.text));
+  }
+
+  #before(at: number): number {
+    let before = at - 1;
+    while (before >= 0 && isComment(this.#items[before])) before--;
+    return before;
+  }
+}
