@@ -1,4 +1,5 @@
 import { flags } from "./options.ts";
+import { subcommands } from "./subcommands.ts";
 
 interface Row { readonly short?: string; readonly long?: string; readonly value?: string; readonly group: string; readonly doc: string }
 
@@ -13,7 +14,7 @@ export function helpText(): string {
   strobe [options] FILE [parameters]
   strobe [options] -e 'PROGRAM' [parameters]
   strobe [options] -            the program comes from standard input
-
+${Object.values(subcommands).map(({ usage, doc }) => `  ${`strobe ${usage}`.padEnd(31)} ${doc}\n`).join("")}
 ${sections.join("\n")}
 Examples:
   strobe -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'

@@ -1,5 +1,6 @@
 // The command. What a run does not use is not initialised: each branch imports its own.
 import { readOptions, UsageError, type Options } from "./options.ts";
+import { subcommands } from "./subcommands.ts";
 
 export { warmUp } from "./warm-up.ts";
 
@@ -12,6 +13,8 @@ export interface Outcome {
 /** Runs a command line to its end. Never throws: errors are written to standard error. */
 export async function main(argv: readonly string[]): Promise<Outcome> {
   try {
+    const [word, ...rest] = argv;
+    if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
     const options = readOptions(argv);
     const exitCode = await dispatch(options);
     return { exitCode, traced: exitCode === 0 && !options.help && !options.version && !options.info && !options.list };
@@ -40,6 +43,6 @@ async function report(error: unknown, argv: readonly string[]): Promise<number> 
     return 1;
   }
   const { errorText } = await import("./errors.ts");
-  process.stderr.write(errorText(error, readOptions(argv).verbose));
+  process.stderr.write(errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));
   return 1;
 }

@@ -214,3 +214,18 @@ test("a terminal shows a live line while nothing is printed, and only a terminal
   // It is wiped before the line, which stands alone.
   assert.ok(stdout.includes("\r\u001b[Kone line\r\n"));
 });
+
+test("strobe fmt rewrites what is laid out otherwise, and --check only says so", async () => {
+  const file = join(folder.path, "plain.bt");
+  writeFileSync(file, "begin{exit()}");
+  const checked = await strobe(["fmt", "--check", file]);
+  assert.deepEqual([checked.stdout, checked.code, readFileSync(file, "utf8")], [`${file}\n`, 1, "begin{exit()}"]);
+  const first = await strobe(["fmt", file]);
+  assert.deepEqual([first.stdout, first.code, readFileSync(file, "utf8")], [`${file}\n`, 0, "begin { exit() }\n"]);
+  const second = await strobe(["fmt", "--check", file]);
+  assert.deepEqual([second.stdout, second.code], ["", 0]);
+  writeFileSync(file, "begin{exit(}");
+  const broken = await strobe(["fmt", file]);
+  assert.deepEqual([broken.stdout, broken.code, readFileSync(file, "utf8")], ["", 1, "begin{exit(}"]);
+  assert.match(broken.stderr, /^.*plain\.bt:1:12: error: expected an expression, found `\}`/);
+});

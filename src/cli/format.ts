@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { format } from "../language/bpftrace/format.ts";
+import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { useColor } from "./errors.ts";
+import { UsageError } from "./options.ts";
+
+/**
+ * `strobe fmt`: rewrites the files that are laid out otherwise, and names them; with `--check` it only names them. Without a
+ * file, from standard input to standard output. The exit code is 1 when a file does not parse or, with `--check`, would change.
+ */
+export function formatFiles(argv: readonly string[]): number {
+  const check = argv.includes("--check");
+  const files = argv.filter((word) => word !== "--check");
+  const option = files.find((word) => word.startsWith("-") && word !== "-");
+  if (option !== undefined) throw new UsageError(`fmt has no option ${option}`);
+  if (files.length === 0 || files[0] === "-") return formatInput();
+  let exitCode = 0;
+  for (const file of files) {
+    const before = readText(file);
+    const after = formatted(file, before);
+    if (after === undefined) exitCode = 1;
+    if (after === undefined || after === before) continue;
+    process.stdout.write(`${file}\n`);
+    if (check) exitCode = 1;
+    else writeFileSync(file, after);
+  }
+  return exitCode;
+}
+
+function formatInput(): number {
+  const after = formatted("stdin", readFileSync(0, "utf8"));
+  if (after !== undefined) process.stdout.write(after);
+  return after === undefined ? 1 : 0;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(code === "ENOENT" ? `no such file: ${file}` : `cannot read ${file}: ${code}`);
+  }
+}
+
+function formatted(name: string, text: string): string | undefined {
+  const source = { name, text };
+  const { text: after, diagnostics } = format(source);
+  for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
+  return after;
+}
