@@ -4,6 +4,7 @@ import type { ProbeSpec } from "../language/program.ts";
 import { begin, end } from "./begin-end.ts";
 import { hardware, software } from "./counters.ts";
 import { fentry, fexit } from "./fentry.ts";
+import { insn } from "./insn.ts";
 import { iterator } from "./iterator.ts";
 import { kprobe, kretprobe } from "./kprobe.ts";
 import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
@@ -21,7 +22,7 @@ import { hasWildcard, matches } from "./wildcard.ts";
 
 export const providers: readonly Provider[] = [
   begin, end, self, interval, profile, tracepoint, rawtracepoint, fentry, fexit, kprobe, kretprobe,
-  uprobe, uretprobe, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
+  uprobe, uretprobe, insn, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
 ];
 
 const byName = new Map(providers.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider] as const)));
@@ -49,7 +50,7 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
 }
 
 /** Kinds that a search over all kinds leaves out: their lists cost reading every binary, or say nothing. */
-const onlyWhenAsked = new Set(["uprobe", "uretprobe", "usdt", "test", "bench"]);
+const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "usdt", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern

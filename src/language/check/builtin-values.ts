@@ -64,7 +64,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     }
     case "func": {
       const [only] = body.sites;
-      if (body.sites.length === 1 && only.func !== undefined) return text(only.func);
+      if (only?.func !== undefined && body.sites.every((site) => site.func === only.func)) return text(only.func);
       if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }

@@ -1,0 +1,108 @@
+// The machine code of functions, for probes inside them.
+import type { CodeRange } from "../debuginfo/function-ends.ts";
+import type { Context } from "../language/context.ts";
+import type { SiteRef } from "../language/check/checked.ts";
+import { u64 } from "../language/types.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import type { Resolution, ResolveOptions } from "./provider.ts";
+import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
+import { didYouMean, groupBy, missing, variantsOf, type Variant } from "./resolution.ts";
+import type { Binary, BinarySymbol, System } from "./system.ts";
+import { userContext } from "./user-attachment.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+
+/** A function of a program, the kernel's or a user's, with its code. */
+export interface FunctionCode {
+  readonly name: string;
+  /** The body first, then the parts that the compiler put elsewhere. */
+  readonly ranges: readonly CodeRange[];
+}
+
+/** What compilers call the rarely executed part of a function, which they put apart. */
+const coldPart = /\.cold(\.\d+)?$/;
+
+/** Bytes of a function whose size no table tells: as far as the next one, within reason. */
+const unsizedLimit = 1 << 16;
+
+/** Functions by name or wildcard, one an address: several names may mean the same code. */
+export function userFunctions(binary: Binary, wanted: string): BinarySymbol[] {
+  const exact = binary.symbol(wanted);
+  if (exact?.kind === "function") return [exact];
+  if (!hasWildcard(wanted)) return [];
+  const found = new Map<bigint, BinarySymbol>();
+  for (const symbol of binary.symbols()) {
+    if (symbol.kind === "function" && matches(wanted, symbol.name) && !coldPart.test(symbol.name) && !found.has(symbol.address)) {
+      found.set(symbol.address, symbol);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Reads functions' code out of a file. */
+export class UserCode {
+  readonly #binary: Binary;
+  #cold: ReadonlyMap<string, readonly BinarySymbol[]> | undefined;
+
+  constructor(binary: Binary) {
+    this.#binary = binary;
+  }
+
+  /** Undefined where the file has no code for it. */
+  of(symbol: BinarySymbol): FunctionCode | undefined {
+    const body = this.#range(symbol);
+    if (body === undefined) return undefined;
+    const cold = (this.#coldParts().get(symbol.name) ?? []).flatMap((part) => this.#range(part) ?? []);
+    return { name: symbol.name, ranges: [body, ...cold] };
+  }
+
+  #range(symbol: BinarySymbol): CodeRange | undefined {
+    const size = symbol.size > 0n ? symbol.size : this.#untilNext(symbol.address);
+    // A damaged table may say anything.
+    const last = size > 0n && size < 1n << 28n ? this.#binary.fileOffset(symbol.address + size - 1n) : undefined;
+    if (last !== symbol.fileOffset + size - 1n) return undefined;
+    return { address: symbol.address, bytes: this.#binary.read(symbol.fileOffset, Number(size)) };
+  }
+
+  #untilNext(address: bigint): bigint {
+    let next = address + BigInt(unsizedLimit);
+    for (const other of this.#binary.symbols()) {
+      if (other.kind === "function" && other.address > address && other.address < next) next = other.address;
+    }
+    while (next > address && this.#binary.fileOffset(next - 1n) === undefined) next -= 1n;
+    return next - address;
+  }
+
+  #coldParts(): ReadonlyMap<string, readonly BinarySymbol[]> {
+    if (this.#cold !== undefined) return this.#cold;
+    const parts: BinarySymbol[] = [];
+    for (const symbol of this.#binary.symbols()) if (symbol.kind === "function" && coldPart.test(symbol.name)) parts.push(symbol);
+    return (this.#cold = groupBy(parts, ({ name }) => name.replace(coldPart, "")));
+  }
+}
+
+/** What a handler sees inside a function of a program; with `retval` at its return instructions. */
+export function insideUserFunction(provider: string, returns: boolean, system: System): Context {
+  const { numbered: _, ...context } = userContext({ provider, returns: false, system });
+  const file = registersOf(hostMachine);
+  return { ...context, func: "site", ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}) };
+}
+
+/** Sites of one context: one program, unless the handler wants the function's name; then one a function. */
+export function variantsByFunction(context: Context, sites: readonly SiteRef[], options: ResolveOptions): Variant[] {
+  if (!options.uses.has("func")) return variantsOf(context, sites, options);
+  return [...groupBy(sites, (site) => site.func ?? site.name).values()].map((group) => ({ context, provider: context.provider, sites: group }));
+}
+
+/** A place inside a function as probes name it: bytes from the function's start in decimal, for cold parts from theirs. */
+export function placeName({ name, ranges }: FunctionCode, range: CodeRange, offset: number): string {
+  return `${range === ranges[0] ? name : `${name}.cold`}:${offset}`;
+}
+
+/** A function that is not there: near misses, or why none is known. */
+export function noUserFunction(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, options: ResolveOptions): Resolution {
+  const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
+  if (hasWildcard(wanted)) return missing(spec, options, `no function ${where} matches \`${wanted}\``);
+  const names = binaries.flatMap((binary) => [...binary.symbols()].flatMap((symbol) => (symbol.kind === "function" ? [symbol.name] : [])));
+  const help = names.length === 0 ? "it has no symbols: install its debug symbols" : didYouMean(wanted, names);
+  return missing(spec, options, `there is no function \`${wanted}\` ${where}`, help);
+}

@@ -1,0 +1,170 @@
+// insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by kprobe.
+import { decode, disassemble } from "../debuginfo/instructions.ts";
+import { uprobeRefusal, type Refusal } from "../debuginfo/uprobe-refusals.ts";
+import type { CodeRange } from "../debuginfo/function-ends.ts";
+import type { SiteRef } from "../language/check/checked.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import { findBinaries, unquote } from "./binaries.ts";
+import { insideUserFunction, noUserFunction, placeName, UserCode, userFunctions, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
+import { parseCount } from "./quantity.ts";
+import { missing, refused, wrongParts } from "./resolution.ts";
+import type { Binary, System } from "./system.ts";
+import { attachToUserSites, type UserSite } from "./user-attachment.ts";
+
+const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
+/** How many instructions a warning names. */
+const named = 3;
+
+/** What a spec asks for: a function's instruction at an offset (bytes), or all of them. */
+interface Wanted {
+  /** Absent: the kernel's. */
+  readonly binary?: string;
+  readonly function: string;
+  readonly offset: bigint | "all";
+}
+
+interface Skipped { readonly place: string; readonly text: string; readonly reason: string }
+
+export const insn: Provider = {
+  name: "insn",
+  aliases: ["kinst"],
+  usage,
+  doc: "Single instructions of functions, of programs and of the kernel.",
+
+  *list(parts, system, { verbose, pid }) {
+    const wanted = parse(parts);
+    if (wanted?.binary === undefined) return;
+    for (const binary of findBinaries(wanted.binary, pid, system)) {
+      if (binary.machine !== "x86-64") continue;
+      const code = new UserCode(binary);
+      for (const symbol of userFunctions(binary, wanted.function)) {
+        const of = code.of(symbol);
+        if (of !== undefined) yield* listFunction(`insn:${binary.shownPath}`, of, (address) => nameIn(binary, address), wanted.offset, verbose);
+      }
+    }
+  },
+
+  resolve(spec, system, options) {
+    const wanted = parse(spec.parts);
+    if (wanted === undefined) return wrongParts(spec, usage);
+    return wanted.binary === undefined ? refused(spec, "feature", "not yet") : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
+  },
+
+  attach: (request) => attachToUserSites(request, false),
+};
+
+/** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */
+function parse(parts: readonly string[]): Wanted | undefined {
+  const [first, ...rest] = parts.map(unquote);
+  const last = rest.pop();
+  if (first === undefined || first === "" || last === undefined) return undefined;
+  const offset = last === "" || last === "*" ? "all" : parseCount(last);
+  if (offset === undefined) return undefined;
+  if (rest.length === 0) return { function: first, offset };
+  return rest.join(":") === "" ? undefined : { binary: first, function: rest.join(":"), offset };
+}
+
+function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
+  const binaries = findBinaries(wanted.binary, options.pid, system);
+  if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
+  const sites: SiteRef[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let functions = 0;
+  for (const binary of binaries) {
+    const code = new UserCode(binary);
+    for (const symbol of userFunctions(binary, wanted.function)) {
+      functions++;
+      if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uprobe\``);
+      const of = code.of(symbol);
+      if (of === undefined) return refused(spec, "arguments", `there is no code of \`${symbol.name}\` in ${binary.shownPath}`);
+      const found = instructionsOf(of, wanted.offset, uprobeRefusal);
+      if (typeof found === "string") return refused(spec, "arguments", found);
+      for (const { range, offset } of found.places) {
+        sites.push({
+          name: `insn:${binary.shownPath}:${placeName(of, range, offset)}`, func: of.name,
+          data: { path: binary.path, offset: fileOffset(binary, range, offset), semaphore: 0n } satisfies UserSite,
+        });
+      }
+      if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, of, found.places.length, found.skipped));
+    }
+  }
+  if (functions === 0) return noUserFunction(spec, binaries, wanted.function, options);
+  return { variants: variantsByFunction(insideUserFunction("insn", false, system), sites, options), diagnostics };
+}
+
+function fileOffset(binary: Binary, range: CodeRange, offset: number): bigint {
+  // The whole range is in one piece of the file: UserCode gives no other.
+  return binary.fileOffset(range.address)! + BigInt(offset);
+}
+
+interface Found {
+  readonly places: readonly { readonly range: CodeRange; readonly offset: number }[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** The instructions to probe, and those that cannot be; or why the one that was asked for is not to be had. */
+export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: (bytes: Uint8Array) => Refusal | undefined): Found | string {
+  const [body] = code.ranges;
+  if (wanted !== "all") return oneInstruction(code.name, body, wanted, refusal);
+  const places: { range: CodeRange; offset: number }[] = [];
+  const skipped: Skipped[] = [];
+  for (const range of code.ranges) {
+    const { instructions, brokenAt } = decode(range.bytes);
+    for (const { offset, length } of instructions) {
+      const refused = refusal(range.bytes.subarray(offset, offset + length));
+      if (refused === undefined) places.push({ range, offset });
+      else skipped.push({ place: placeName(code, range, offset), text: textAt(range, offset, length), reason: refused.reason });
+    }
+    if (brokenAt !== undefined) skipped.push({ place: placeName(code, range, brokenAt), text: "", reason: "from there on the bytes are no instructions" });
+  }
+  return { places, skipped };
+}
+
+function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: (bytes: Uint8Array) => Refusal | undefined): Found | string {
+  if (wanted >= BigInt(body.bytes.length)) return `\`${name}\` has only ${body.bytes.length} bytes`;
+  const offset = Number(wanted);
+  const { instructions, brokenAt } = decode(body.bytes);
+  const within = instructions.findLast((instruction) => instruction.offset <= offset);
+  if (within === undefined || (brokenAt !== undefined && offset >= brokenAt)) return `the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`;
+  if (within.offset !== offset) return `${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`;
+  const refused = refusal(body.bytes.subarray(offset, offset + within.length));
+  if (refused !== undefined && refused.mild !== true) return `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`;
+  return { places: [{ range: body, offset }], skipped: [] };
+}
+
+function textAt(range: CodeRange, offset: number, length: number): string {
+  return disassemble(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset), () => undefined)[0]?.text ?? "";
+}
+
+function skippedWarning(spec: ProbeSpec, { name }: FunctionCode, probed: number, skipped: readonly Skipped[]): Diagnostic {
+  const some = skipped.slice(0, named).map(({ place, text, reason }) => `${place}${text === "" ? "" : ` \`${text}\``}: ${reason}`);
+  const more = skipped.length > named ? `; and ${skipped.length - named} more (strobe -lv shows them)` : "";
+  return {
+    severity: "warning", code: "feature", span: spec.span,
+    message: `${skipped.length} of ${probed + skipped.length} instructions of \`${name}\` cannot be probed`, help: `${some.join("; ")}${more}`,
+  };
+}
+
+/** `f+12` of an address in the binary. */
+function nameIn(binary: Binary, address: bigint): string | undefined {
+  const offset = binary.fileOffset(address);
+  const at = offset === undefined ? undefined : binary.functionAt(offset);
+  return at && (at.offset === 0 ? at.name : `${at.name}+${at.offset}`);
+}
+
+/** A function's instructions that can be probed; with `verbose` all of them, as the assembler writes them. */
+function* listFunction(prefix: string, code: FunctionCode, nameOf: (address: bigint) => string | undefined, wanted: bigint | "all", verbose: boolean): Iterable<Listed> {
+  for (const range of code.ranges) {
+    const target = (from: number): string | undefined => nameOf(range.address + BigInt(from));
+    for (const { offset, length, text } of disassemble(range.bytes, range.address, target)) {
+      if (wanted !== "all" && (range !== code.ranges[0] || BigInt(offset) !== wanted)) continue;
+      const refused = uprobeRefusal(range.bytes.subarray(offset, offset + length));
+      const probe = `${prefix}:${placeName(code, range, offset)}`;
+      if (!verbose) {
+        if (refused === undefined) yield { probe };
+      } else yield { probe, details: [`    ${text}`, ...(refused ? [`    cannot be probed: ${refused.reason}`] : [])] };
+    }
+  }
+}
