@@ -8,10 +8,10 @@ const ticksPerSecond = 100;
  * A tracer at work. `ready` resolves when it says that its probes are attached, `ended` with its exit code.
  * Standard output goes to `output` (a descriptor, or "pipe").
  */
-export function startTracer(peer, args, { output = "ignore" } = {}) {
+export function startTracer(peer, args, { output = "ignore", environment = {} } = {}) {
   const [program, ...words] = peer.command;
   const started = performance.now();
-  const child = spawn(program, [...words, ...args], { stdio: ["ignore", output, "pipe"] });
+  const child = spawn(program, [...words, ...args], { stdio: ["ignore", output, "pipe"], env: { ...process.env, ...environment } });
   let messages = "";
   const ready = new Promise((resolve, reject) => {
     child.stderr.on("data", (data) => {

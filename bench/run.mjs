@@ -1,9 +1,10 @@
-// `npm run bench [-- startup handlers printing memory] [--peer "COMMAND"] [--rounds N]`
+// `npm run bench [-- startup handlers printing memory] [--peer "COMMAND"] [--rounds N] [--only HANDLER,…]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { build } from "esbuild";
 import { handlerCost } from "./handlers.mjs";
 import { memory } from "./memory.mjs";
 import { findPeers } from "./peers.mjs";
@@ -22,7 +23,7 @@ const suites = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { peer: { type: "string" }, rounds: { type: "string", default: "5" } },
+  options: { peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" } },
 });
 const chosen = positionals.length ? positionals : Object.keys(suites);
 const unknown = chosen.find((name) => !(name in suites));
@@ -34,8 +35,14 @@ const workload = here("../build/workload");
 const built = spawnSync("gcc", ["-O2", "-o", workload, here("workload.c")], { stdio: "inherit" });
 if (built.status !== 0) throw new Error("the workload needs gcc");
 
+await build({
+  entryPoints: [here("kernel.ts")], outfile: here("../build/bench-kernel.mjs"), bundle: true, platform: "node", format: "esm",
+  packages: "external", logLevel: "warning",
+});
+const kernel = await import(here("../build/bench-kernel.mjs"));
+
 const peers = findPeers(values.peer);
-const options = { peers, rounds: Number(values.rounds), workload };
+const options = { peers, rounds: Number(values.rounds), workload, kernel, only: values.only };
 const sections = [
   `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
   + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,

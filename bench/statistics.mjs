@@ -11,6 +11,10 @@ export function spread(values, digits = 1) {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
 }
 
+export function geometricMean(values) {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
 /** A table in Markdown. */
 export function table(head, rows) {
   const lines = [head, head.map(() => "---"), ...rows];

@@ -1,0 +1,3 @@
+#include "bpf.h"
+PER_CPU(u64, total);
+ENTER(this_cpu(total)++)

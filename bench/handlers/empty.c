@@ -1,0 +1,2 @@
+#include "bpf.h"
+ENTER()
