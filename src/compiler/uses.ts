@@ -3,7 +3,8 @@ import type { FunctionDeclaration, Probe } from "../language/program.ts";
 
 /**
  * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of `args`
- * as well: `args.NAME`, or `args.*` where it is used as a whole.
+ * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables; `retval.*` where the
+ * result is taken apart or shown whole, so that its type matters.
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -11,8 +12,24 @@ export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclarati
   return names;
 }
 
-function isArgs(node: unknown): boolean {
-  return typeof node === "object" && node !== null && "kind" in node && node.kind === "builtin" && "name" in node && node.name === "args";
+function isBuiltin(node: unknown, name: string): boolean {
+  return typeof node === "object" && node !== null && "kind" in node && node.kind === "builtin" && "name" in node && node.name === name;
+}
+
+function isText(node: unknown): node is { readonly value: string } {
+  return typeof node === "object" && node !== null && "kind" in node && node.kind === "string" && "value" in node && typeof node.value === "string";
+}
+
+/** Whether a value is taken apart or shown whole, so that its type matters. */
+function takesApart(node: object, name: string): boolean {
+  if (!("kind" in node)) return false;
+  switch (node.kind) {
+    case "member":
+    case "index": return "object" in node && isBuiltin(node.object, name);
+    case "unary": return "operator" in node && node.operator === "*" && "operand" in node && isBuiltin(node.operand, name);
+    case "call": return "name" in node && node.name === "print" && "args" in node && Array.isArray(node.args) && isBuiltin(node.args[0], name);
+    default: return false;
+  }
 }
 
 /** The tree is plain data: whatever has the shape of a builtin or a call is one. Types are left alone, they reach far. */
@@ -22,12 +39,20 @@ function collect(node: unknown, names: Set<string>): void {
     for (const item of node) collect(item, names);
     return;
   }
+  if (takesApart(node, "retval")) names.add("retval.*");
   if ("kind" in node && "name" in node && typeof node.name === "string") {
-    if (node.kind === "member" && "object" in node && isArgs(node.object)) {
+    if (node.kind === "member" && "object" in node && isBuiltin(node.object, "args")) {
       names.add("args").add(`args.${node.name}`);
       return;
     }
-    if (isArgs(node)) names.add("args.*");
+    if (node.kind === "member" && "object" in node && isBuiltin(node.object, "vars")) {
+      names.add("var").add(`var.${node.name}`);
+      return;
+    }
+    if (node.kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args)) {
+      for (const arg of node.args as unknown[]) if (isText(arg)) names.add(`var.${arg.value}`);
+    }
+    if (isBuiltin(node, "args")) names.add("args.*");
     if (node.kind === "builtin" || node.kind === "call" || node.kind === "identifier") names.add(node.name);
   }
   for (const [key, value] of Object.entries(node)) if (key !== "type" && key !== "span") collect(value, names);

@@ -12,6 +12,12 @@ export type Fetch =
   | { readonly kind: "pointed"; readonly base: Fetch; readonly index?: Fetch; readonly scale?: 1 | 2 | 4 | 8; readonly offset: number; readonly size: 1 | 2 | 4 | 8; readonly signed: boolean; readonly space: AddressSpace | "typed" }
   /** base + offset, without a read: the address of something inside the context or memory (arrays, strings in place). */
   | { readonly kind: "address"; readonly base: Fetch | "context"; readonly offset: number }
+  /** 64-bit arithmetic, as DWARF expressions have it: `/` is signed, `%` and `>>>` are not, `>>` keeps the sign. */
+  | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: Fetch; readonly right: Fetch }
+  /** The current task's `struct task_struct`, in the kernel's memory. */
+  | { readonly kind: "task" }
+  /** Where the function begins whose return a probe is at (bpf_get_func_ip): the registers are its caller's by then. */
+  | { readonly kind: "function" }
   /** The low `size` bytes of another fetch, extended. */
   | { readonly kind: "narrow"; readonly of: Fetch; readonly size: 1 | 2 | 4; readonly signed: boolean }
   /** A tracepoint's __data_loc word at `offset`: the address (context + low 16 bits); the high 16 bits are the length. */
@@ -27,6 +33,27 @@ export interface Argument {
    */
   readonly fetch: Fetch;
   readonly place?: AddressSpace | "context";
+  /** Where a value is that lies in no one place: its bytes, in order. `fetch` means nothing then. */
+  readonly pieces?: readonly Piece[];
+  /** Text that is not terminated: how many bytes there are. The type is a string, and `fetch` its address. */
+  readonly length?: Fetch;
+  /** Why there is no value here ("optimised out here"). */
+  readonly absent?: string;
+}
+
+/** A part of a value, `offset` bytes in: the low `size` bytes of a fetch, or `size` bytes of memory at a fetched address. */
+export type Piece =
+  | { readonly kind: "value"; readonly offset: number; readonly size: number; readonly fetch: Fetch }
+  | { readonly kind: "memory"; readonly offset: number; readonly size: number; readonly address: Fetch; readonly space: AddressSpace };
+
+/** Variables of the traced program at a probe, where its debug information tells them. */
+export interface ProgramVariables {
+  /** `var("NAME")`, for the names that the script mentions; a string says why there is none. */
+  find(name: string): Argument | string | undefined;
+  /** `vars`: parameters and locals in scope, innermost first. */
+  readonly inScope: readonly Argument[];
+  /** Names to suggest. */
+  names(): Iterable<string>;
 }
 
 /**
@@ -41,10 +68,12 @@ export interface Context {
   readonly sleepable?: boolean;
   /** `args`: the arguments by name. */
   readonly args?: readonly Argument[];
+  /** `var("x")` and `vars`; a string says why they are not known here, undefined that this kind of probe has none. */
+  readonly variables?: ProgramVariables | string;
   /** `arg0` …: by number; absent where the provider has none. */
   readonly numbered?: readonly Fetch[];
   /** `retval` */
-  readonly retval?: { readonly type: Type; readonly fetch: Fetch };
+  readonly retval?: Omit<Argument, "name">;
   /** `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such symbol. */
   readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */

@@ -24,6 +24,7 @@ export function sizeOf(type: Type): number {
         case "usym": return 16;
         case "inet": return 24;
         case "timestamp": return 16;
+        case "float32": return 4;
         default: return 8;
       }
     case "aggregate": return aggregateWords(type) * 8;
@@ -43,11 +44,11 @@ export function alignOf(type: Type): number {
     case "buffer": return 4;
     case "tuple": return Math.max(1, ...type.elements.map(alignOf));
     case "record": return Math.max(1, ...type.fields.map((f) => alignOf(f.type)));
+    case "named": return type.of === "float32" ? 4 : 8;
     // Struct bytes are copied from elsewhere; 8 keeps every member naturally aligned.
     case "struct":
     case "pointer":
     case "stack":
-    case "named":
     case "aggregate": return 8;
   }
 }

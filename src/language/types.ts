@@ -56,6 +56,24 @@ export interface StructType {
   readonly size: number;
   /** Decoded when first read: kernel structs reach thousands of others. Anonymous members have the name "". */
   readonly members: readonly Member[];
+  /** A pointer and a length that its language shows as one thing: text, or a list of elements. */
+  readonly view?: StructView;
+  /** Of an enum of Rust: only one of the variants is there. */
+  readonly variants?: StructVariants;
+}
+
+/** Where in a struct the address and the length (8 bytes each) are. */
+export interface StructView {
+  readonly text: boolean;
+  readonly data: number;
+  readonly length: number;
+  readonly element: Type;
+}
+
+/** The variant whose values hold the discriminant's is there; one without values is when no other is. Their members are in the struct's. */
+export interface StructVariants {
+  readonly discriminant?: Member;
+  readonly variants: readonly { readonly values: readonly bigint[]; readonly member: Member }[];
 }
 
 export interface ArrayType { readonly kind: "array"; readonly element: Type; readonly length: number }
@@ -85,6 +103,8 @@ export interface NamedType {
     | "signal_name" // u64 signal
     | "syscall_name" // u64 number
     | "probe"       // u64 index into the plan's probe names
+    | "float32"     // a float's 4 bytes: shown, never computed with
+    | "float64"     // a double's 8 bytes
     | "timestamp";  // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
 }
 

@@ -1,9 +1,9 @@
 // A value of any type as JSON text, in the shapes of bpftrace's manual.
-import { fieldLayout } from "../language/layout.ts";
+import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
-import { average, elementSize, isCharacter, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+import { average, elementSize, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
 
 const int64Max = 9223372036854775807n;
 
@@ -16,7 +16,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "buffer": return `[${readBuffer(memory, offset).join(",")}]`;
     case "array":
       if (isCharacter(type.element)) return JSON.stringify(readString(memory, offset, type.length));
-      return `[${Array.from({ length: type.length }, (_, i) => valueJson(type.element, memory, offset + i * elementSize(type.element), services)).join(",")}]`;
+      return `[${Array.from({ length: type.length }, (_, i) => valueJson(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
     case "tuple": {
       const { offsets } = fieldLayout(type.elements);
       return `[${type.elements.map((element, i) => valueJson(element, memory, offset + offsets[i], services)).join(",")}]`;
@@ -26,13 +26,17 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return `{${type.fields.map((f, i) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
     }
     case "struct":
-      return `{${type.members.map((m) => `${JSON.stringify(m.name)}: ${m.bitWidth === undefined
+      return `{${presentMembers(type, memory, offset).map((m) => `${JSON.stringify(m.name)}: ${m.bitWidth === undefined
         ? valueJson(m.type, memory, offset + m.offset, services)
         : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
     case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
+    case "named": {
+      const text = valueText(type, memory, offset, services);
+      // JSON has no infinities.
+      return (type.of === "float32" || type.of === "float64") && Number.isFinite(Number(text)) ? text : JSON.stringify(text);
+    }
     case "string":
     case "stack":
-    case "named":
     case "unknown":
     case "void": return JSON.stringify(valueText(type, memory, offset, services));
   }

@@ -1,6 +1,6 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
-import { fieldLayout } from "../language/layout.ts";
-import type { AggregateType, NamedType, StackType, StructType, Type } from "../language/types.ts";
+import { fieldLayout, sizeOf } from "../language/layout.ts";
+import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import { stackAddresses, stackFrames, stackMapOf } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
@@ -34,7 +34,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
     case "buffer": return bufferText(readBuffer(memory, offset), "printable");
     case "array":
       if (isCharacter(type.element)) return readString(memory, offset, type.length);
-      return `[${Array.from({ length: type.length }, (_, i) => valueText(type.element, memory, offset + i * elementSize(type.element), services)).join(",")}]`;
+      return `[${Array.from({ length: type.length }, (_, i) => valueText(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
     case "tuple": return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
     case "record": {
       const texts = elementTexts(type.fields.map((f) => f.type), memory, offset, services);
@@ -53,13 +53,25 @@ export function elementTexts(types: readonly Type[], memory: Memory, offset: num
 }
 
 function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {
-  const members = type.members.map((member) => {
+  const members = presentMembers(type, memory, offset).map((member) => {
     const text = member.bitWidth === undefined
       ? valueText(member.type, memory, offset + member.offset, services)
       : String(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type));
     return member.name === "" ? text : `.${member.name} = ${text}`;
   });
-  return `{ ${members.join(", ")} }`;
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+/** The members that are there: of an enum of Rust those of one variant. */
+export function presentMembers({ members, variants }: StructType, memory: Memory, offset: number): readonly Member[] {
+  if (variants === undefined) return members;
+  const { discriminant } = variants;
+  const bits = discriminant === undefined ? 0 : sizeOf(discriminant.type) * 8;
+  const value = discriminant === undefined ? undefined : BigInt.asUintN(bits, readInteger(bits, false, memory, offset + discriminant.offset));
+  const named = variants.variants.find(({ values }) => value !== undefined && values.some((v) => BigInt.asUintN(bits, v) === value));
+  const there = named ?? variants.variants.find(({ values }) => values.length === 0);
+  const of = new Set(variants.variants.map(({ member }) => member.name));
+  return members.filter(({ name }) => name === there?.member.name || (!of.has(name) && name !== discriminant?.name));
 }
 
 export function readBits(memory: Memory, offset: number, bitOffset: number, width: number, type: Type): bigint {
@@ -140,6 +152,8 @@ function frameText(frame: Frame): string {
 }
 
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {
+  if (type.of === "float32") return floatText(memory.view.getFloat32(offset, true), 9);
+  if (type.of === "float64") return floatText(memory.view.getFloat64(offset, true), 17);
   const value = type.of === "macaddr" ? 0n : memory.view.getBigUint64(offset, true);
   switch (type.of) {
     case "ksym": {
@@ -165,6 +179,18 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
     }
   }
+}
+
+/** The shortest digits that give the same number again in `digits` at most. */
+export function floatText(value: number, digits: 9 | 17): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value < 0 ? "-inf" : "inf";
+  if (Object.is(value, -0)) return "-0";
+  if (digits === 17) return String(value);
+  for (let precision = 1; precision < digits; precision++) {
+    const short = Number(value.toPrecision(precision));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(value);
 }
 
 function positiveModulo(value: number, by: number): number {

@@ -183,6 +183,8 @@ function namedDecoder(of: NamedType["of"]): Decoder {
       format: view.getUint32(offset + 8, true), clock: view.getUint32(offset + 12, true) === 0 ? "boot" : "real",
     });
     case "strerror": return (view, _bytes, offset) => ({ kind: of, value: readSigned64(view, offset) });
+    case "float32": return (view, _bytes, offset) => view.getFloat32(offset, true);
+    case "float64": return (view, _bytes, offset) => view.getFloat64(offset, true);
     case "username": return (view, _bytes, offset) => ({ kind: of, value: view.getUint32(offset, true) });
     case "ksym":
     case "cgroup_path":

@@ -1,13 +1,14 @@
 // Builtin values: who ran, where and when, and what the probe offers.
 import { argumentNumber } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import type { Argument } from "../../language/context.ts";
+import type { StringType, StructView, Type } from "../../language/types.ts";
 import { fieldLayout } from "../../language/layout.ts";
-import type { BuiltinValue, Place, Value } from "../ir.ts";
+import type { BuiltinValue, Place, Source, Value } from "../ir.ts";
 import { decide } from "./choose.ts";
 import { textBytes } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, contextValue, fetchValue } from "./fetch.ts";
-import { at, copy, noteTyped } from "./memory.ts";
+import { at, copy, loadBytes, noteTyped, part } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
@@ -90,11 +91,15 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
     case "func": return functionName(f, e);
     case "probetype": return text(f.handler.provider);
     case "probe": return text(f.handler.sites[0]?.name ?? "");
-    case "args": return { at: "place", place: allArguments(f, e) };
+    case "args": return { at: "place", place: allArguments(f, e, contextOf(f)?.args ?? []) };
+    case "vars": {
+      const variables = contextOf(f)?.variables;
+      return { at: "place", place: allArguments(f, e, typeof variables === "object" ? variables.inScope : []) };
+    }
     case "retval": {
       const { retval } = contextOf(f) ?? {};
       if (retval === undefined) break;
-      return { at: "memory", space: "kernel", address: fetchValue(f, retval.fetch), offset: 0 };
+      return argumentPlace(f, retval);
     }
     default:
   }
@@ -121,22 +126,32 @@ export function userSymbol(f: FunctionState, type: Type, address: Value): Place 
   return place;
 }
 
-/** `args` as a whole: a record of every argument. */
-function allArguments(f: FunctionState, e: Builtin): Place {
+/** `args` or `vars` as a whole: a record of every one. */
+function allArguments(f: FunctionState, e: Builtin, args: readonly Argument[]): Place {
   const { type } = e;
   if (type.kind !== "record") return f.refuse(e.span, "there are no arguments here");
-  const place = f.slot("args", type);
+  const place = f.slot(e.name, type);
   const { offsets, size } = fieldLayout(type.fields.map((field) => field.type));
   f.build.emit({ op: "zero", at: place, size });
   type.fields.forEach((field, i) => {
-    const argument = contextOf(f)?.args?.[i];
-    if (argument === undefined) return;
+    const argument = args[i];
     const to = at(place, offsets[i]);
-    if (isRegister(field.type)) {
+    if (argument.absent !== undefined) {
+      copy(f, argumentPlace(f, argument), field.type, field.type, to);
+    } else if (isRegister(field.type)) {
       f.build.emit({ op: "store", to, value: argumentValue(f, argument), size: widthOf(field.type) });
+    } else if (field.type.kind === "string" && argument.type.kind === "struct" && argument.type.view !== undefined) {
+      f.build.emit({ op: "fill", to, source: viewedText(f, argumentPlace(f, argument), argument.type, argument.type.view, field.type) });
     } else {
       copy(f, argumentPlace(f, argument), argument.type, field.type, to);
     }
   });
   return place;
+}
+
+/** The text that a struct points to. */
+function viewedText(f: FunctionState, struct: Located, type: Type, view: StructView, to: StringType): Source {
+  const address = loadBytes(f, part(f, struct, type, view.data), 8, false);
+  const limit = loadBytes(f, part(f, struct, type, view.length), 8, false);
+  return { kind: "string", space: "user", address, limit, size: to.capacity, padded: true };
 }

@@ -1,12 +1,13 @@
 // Functions that give a value.
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
+import type { Argument } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Place, Source, Value } from "../ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, equalBytes, equalStrings, textBytes, textPlace } from "./equality.ts";
-import { contextOf, fetchValue } from "./fetch.ts";
+import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { entryValue, keyPlace, mapOf } from "./map-access.ts";
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
@@ -49,6 +50,7 @@ export function callValue(f: FunctionState, e: Call): Value {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
       return symbol === undefined ? f.refuse(e.span, "this symbol is not known here") : fetchValue(f, symbol.fetch);
     }
+    case "var": return argumentValue(f, programVariable(f, e));
     case "cgroupid": return resolved(f, e, "cgroup", f.module.options.addresses.cgroup?.(literalText(args[0])));
     case "percpu_kaddr": {
       const symbol = literalText(args[0]);
@@ -260,10 +262,19 @@ export function callLocated(f: FunctionState, e: Call): Located {
       return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
     }
     case "strftime": return { at: "place", place: timestamp(f, e) };
+    case "var":
+      if (isRegister(type)) break;
+      return argumentPlace(f, programVariable(f, e));
     default:
   }
   if (isRegister(type)) return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
   return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+}
+
+function programVariable(f: FunctionState, e: Call): Argument {
+  const variables = contextOf(f)?.variables;
+  const found = typeof variables === "object" ? variables.find(literalText(e.args[0])) : undefined;
+  return typeof found === "object" ? found : f.refuse(e.span, "this variable is not known here");
 }
 
 /** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */

@@ -1,9 +1,11 @@
 // A provider's fetches as IR: where arguments, results and registers come from.
-import type { Argument, Context, Fetch } from "../../language/context.ts";
+import { absentText } from "../../language/absent.ts";
+import type { Argument, Context, Fetch, Piece } from "../../language/context.ts";
+import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { Type } from "../../language/types.ts";
-import type { Value } from "../ir.ts";
+import type { Place, Value } from "../ir.ts";
 import { isRegister, isSigned, widthOf } from "./registers.ts";
-import { noteTyped } from "./memory.ts";
+import { at, load, noteTyped } from "./memory.ts";
 import type { FunctionState, Located } from "./state.ts";
 
 /** The value of a fetch. In a map callback the handler computes it, since only the handler has the context. */
@@ -38,6 +40,9 @@ function compute(f: FunctionState, fetch: Fetch): Value {
       const base = fetch.base === "context" ? contextPointer(f) : compute(f, fetch.base);
       return build.binary("add", base, build.constant(BigInt(fetch.offset)));
     }
+    case "binary": return operation(f, fetch.operator, compute(f, fetch.left), compute(f, fetch.right));
+    case "task": return build.give((result) => ({ op: "builtin", result, name: "task" }));
+    case "function": return build.give((result) => ({ op: "builtin", result, name: "func-ip" }));
     case "narrow": return build.extend(compute(f, fetch.of), bitsOf(fetch.size), fetch.signed);
     case "data-location": {
       const { offset } = fetch;
@@ -48,6 +53,14 @@ function compute(f: FunctionState, fetch: Fetch): Value {
       return build.binary("add", contextPointer(f), start);
     }
   }
+}
+
+const operations = {
+  "+": "add", "-": "sub", "*": "mul", "/": "sdiv", "%": "umod", "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "ashr", ">>>": "lshr",
+} as const;
+
+function operation(f: FunctionState, operator: keyof typeof operations, left: Value, right: Value): Value {
+  return f.build.binary(operations[operator], left, right);
 }
 
 function bitsOf(size: 1 | 2 | 4): 8 | 16 | 32 {
@@ -68,8 +81,9 @@ export function contextOf(f: FunctionState): Context | undefined {
 }
 
 /** The value of a scalar argument, extended by its type. */
-export function argumentValue(f: FunctionState, argument: Argument | { readonly type: Type; readonly fetch: Fetch }): Value {
+export function argumentValue(f: FunctionState, argument: Omit<Argument, "name">): Value {
   const { type, fetch } = argument;
+  if (argument.pieces !== undefined) return load(f, { at: "place", place: assemble(f, type, argument.pieces) }, type);
   let value = fetchValue(f, fetch);
   if (isRegister(type)) {
     const width = widthOf(type);
@@ -87,12 +101,52 @@ function alreadyExtends(fetch: Fetch, width: number, signed: boolean): boolean {
     case "narrow": return fetch.size < width ? !fetch.signed || signed : fetch.size === width && fetch.signed === signed;
     case "constant":
     case "address":
+    case "binary":
+    case "task":
+    case "function":
     case "data-location": return false;
   }
 }
 
 /** Where an argument that is held in place lies. */
-export function argumentPlace(f: FunctionState, argument: Argument): Located {
+export function argumentPlace(f: FunctionState, argument: Omit<Argument, "name">): Located {
+  const { type, pieces, length } = argument;
+  if (argument.absent !== undefined) return absent();
+  if (pieces !== undefined) return { at: "place", place: assemble(f, type, pieces) };
   const address = fetchValue(f, argument.fetch);
-  return { at: "memory", space: argument.place === "user" ? "user" : "kernel", address, offset: 0 };
+  const space = argument.place === "user" ? "user" : "kernel";
+  if (length === undefined) return { at: "memory", space, address, offset: 0 };
+  const size = sizeOf(type);
+  return { at: "source", source: { kind: "string", space, address, limit: fetchValue(f, length), size, padded: true } };
+}
+
+function absent(): Located {
+  const bytes = new TextEncoder().encode(`${absentText}\0`);
+  return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
+}
+
+/** Puts a value together from its pieces. */
+function assemble(f: FunctionState, type: Type, pieces: readonly Piece[]): Place {
+  const size = Math.max(8, roundUp(sizeOf(type), 8));
+  const place = f.slotOf("pieces", size);
+  f.build.emit({ op: "zero", at: place, size });
+  for (const piece of pieces) {
+    const to = at(place, piece.offset);
+    if (piece.kind === "memory") {
+      f.build.emit({ op: "fill", to, source: { kind: "memory", space: piece.space, address: fetchValue(f, piece.address), size: piece.size } });
+    } else {
+      storeLow(f, to, fetchValue(f, piece.fetch), piece.size);
+    }
+  }
+  return place;
+}
+
+/** Stores the low bytes of a value, however many. */
+function storeLow(f: FunctionState, to: Place, value: Value, bytes: number): void {
+  for (let done = 0; done < bytes;) {
+    const size = ([8, 4, 2, 1] as const).find((width) => width <= bytes - done && done % width === 0) ?? 1;
+    const part = done === 0 ? value : f.build.binary("lshr", value, f.build.constant(BigInt(done * 8)));
+    f.build.emit({ op: "store", to: at(to, done), value: part, size });
+    done += size;
+  }
 }

@@ -6,7 +6,7 @@ import { sizeOf } from "../../language/layout.ts";
 
 /** Scalars, and numbers with a name (`ksym`, `probe`, …): what an SSA value can hold. Everything else is memory. */
 export function isRegister(type: Type): type is BooleanType | IntegerType | EnumType | PointerType | NamedType {
-  return isScalar(type) || (type.kind === "named" && sizeOf(type) === 8);
+  return isScalar(type) || (type.kind === "named" && sizeOf(type) <= 8);
 }
 
 /** Bytes that a register type takes in memory. */

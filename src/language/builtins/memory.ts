@@ -27,6 +27,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "uptr", form: "function", arity: [1, 1], signature: "uptr(pointer)", placement: "both", doc: "The same pointer, read as a user address." },
   { name: "kaddr", form: "function", arity: [1, 1], signature: "kaddr(\"symbol\")", placement: "both", doc: "Address of a kernel symbol." },
   { name: "uaddr", form: "function", arity: [1, 1], signature: "uaddr(\"symbol\")", placement: "kernel", doc: "Address of a symbol of the traced program." },
+  { name: "var", form: "function", arity: [1, 1], signature: "var(\"name\")", placement: "kernel", doc: "A variable of the traced program: a local or a parameter in scope, a global, a static or a thread-local." },
   { name: "percpu_kaddr", form: "function", arity: [1, 2], signature: "percpu_kaddr(\"symbol\" [, cpu])", placement: "kernel", doc: "Address of a per-CPU kernel variable." },
   { name: "reg", form: "function", arity: [1, 1], signature: "reg(\"name\")", placement: "kernel", type: u64, doc: "Value of a processor register." },
   { name: "container_of", form: "function", arity: [3, 3], signature: "container_of(pointer, struct type, member)", placement: "both", doc: "The object that a pointer points into, given which member of it." },

@@ -5,6 +5,7 @@ import { boolType, u32, u64 } from "../types.ts";
 export const valueBuiltins: readonly BuiltinSpec[] = [
   // ── what fired ──
   { name: "args", form: "both", arity: [0, 0], signature: "args", placement: "kernel", doc: "All arguments of the probe, as a struct: args.name." },
+  { name: "vars", form: "both", arity: [0, 0], signature: "vars", placement: "kernel", doc: "Parameters and locals of the traced program in scope, as a struct: vars.name." },
   // Stands for arg0, arg1, …: `findBuiltin` knows the numbered names.
   { name: "argN", form: "value", signature: "arg0, arg1, …", placement: "kernel", type: u64, doc: "The Nth argument of the traced function, a bare 64-bit value." },
   { name: "ctx", form: "both", arity: [0, 0], signature: "ctx", placement: "kernel", doc: "Pointer to the probe's raw context." },

@@ -4,7 +4,9 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import type { StackType, Type } from "../types.ts";
 import { boolType, u64, unknownType, voidType } from "../types.ts";
-import { argumentsType, checkMember, noArguments, placeType, where } from "./members.ts";
+import { checkMember, noArguments } from "./members.ts";
+import { placeType, where } from "./place-types.ts";
+import { argumentsType, checkVariables } from "./variables.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel, report } from "./pass.ts";
 
@@ -37,13 +39,14 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   }
 
   if (spec.placement === "kernel") needsKernel(body, name, span);
-  if (context === undefined && ["args", "argN", "retval", "ctx", "func"].includes(spec.name)) {
+  if (context === undefined && ["args", "argN", "vars", "retval", "ctx", "func"].includes(spec.name)) {
     return node(report(body, "placement", span, `${name} is not available in a function`, "pass it as an argument"));
   }
   const kernel = context === "host" ? undefined : context;
   switch (spec.name) {
     case "args":
-      return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args));
+      return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args, body));
+    case "vars": return node(checkVariables(span, body));
     case "argN": {
       const number = argumentNumber(name)!;
       const count = kernel?.numbered?.length ?? 0;
@@ -55,6 +58,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       if (kernel?.retval === undefined) {
         return node(report(body, "placement", span, `retval is not available in ${where(body)}`, "only where a function returns: kretprobe, fexit, uretprobe"));
       }
+      if (kernel.retval.absent !== undefined) return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
       return node(placeType(kernel.retval.type));
     case "ctx": {
       if (context === "host") return node(u64);

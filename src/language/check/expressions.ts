@@ -11,13 +11,15 @@ import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
 import { arithmeticType, isIntegral, isLiteral, literalType, narrowest, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
-import { checkMember, offsetOf, placeType } from "./members.ts";
+import { checkMember, offsetOf } from "./members.ts";
 import { binaryType } from "./operators.ts";
+import { placeType } from "./place-types.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mergeValue, needsKernel, report, variableType } from "./pass.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, isKnown, unify, widen } from "./unify.ts";
-import { checkCondition, checkValue } from "./values.ts";
+import { checkCondition, checkPlace, checkValue } from "./values.ts";
+import { dataIn, viewOf } from "./views.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
@@ -186,7 +188,9 @@ function checkConditional(node: Extract<Expression, { kind: "conditional" }>, bo
 }
 
 function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): Expression {
-  const object = checkValue(node.object, body);
+  const whole = checkPlace(node.object, body);
+  const view = whole.type.kind === "struct" ? viewOf(whole.type) : undefined;
+  const object = view === undefined ? whole : dataIn(whole, view);
   const index = checkValue(node.index, body);
   if (object.type.kind === "unknown" || index.type.kind === "unknown") return { ...node, object, index, type: unknownType };
   const constant = constantOf(index);

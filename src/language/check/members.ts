@@ -9,15 +9,9 @@ import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, didYouMean, needsKernel, report } from "./pass.ts";
 import { describe } from "./unify.ts";
-import { checkValue } from "./values.ts";
-
-/** A char array in memory is text. */
-export function placeType(type: Type): Type {
-  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
-    return { kind: "string", capacity: type.length + 1 };
-  }
-  return type;
-}
+import { placeType, where } from "./place-types.ts";
+import { checkPlace } from "./values.ts";
+import { argumentsType, argumentType, checkVariableMember } from "./variables.ts";
 
 export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number }
 
@@ -41,7 +35,8 @@ function memberNames(struct: StructType): string[] {
 export function checkMember(node: MemberAccess, body: Body): Expression {
   if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
   if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
-  const object = checkValue(node.object, body);
+  if (node.object.kind === "builtin" && node.object.name === "vars") return checkVariableMember(node.name, node.nameSpan, node.span, body);
+  const object = checkPlace(node.object, body);
   const { type } = object;
   if (type.kind === "unknown") return { ...node, object, type };
   if (type.kind === "record") {
@@ -119,8 +114,8 @@ function checkArgument(node: MemberAccess, object: Expression, body: Body): Expr
     return { ...node, type };
   }
   return {
-    ...node, object: { ...object, type: argumentsType(args) },
-    path: { container: "args", offset: 0, argument: index }, type: placeType(argument.type),
+    ...node, object: { ...object, type: argumentsType(args, body) },
+    path: { container: "args", offset: 0, argument: index }, type: argumentType(argument, node.nameSpan, body),
   };
 }
 
@@ -128,19 +123,14 @@ function argumentList(names: readonly string[]): string | undefined {
   return names.length === 0 || names.length > 12 ? undefined : `it has ${names.join(", ")}`;
 }
 
-export function argumentsType(args: readonly { readonly name: string; readonly type: Type }[]): Type {
-  return { kind: "record", fields: args.map((a) => ({ name: a.name, type: placeType(a.type) })) };
-}
-
 export function noArguments(body: Body, span: Span): Type {
+  const variables = body.context === undefined || body.context === "host" ? undefined : body.context.variables;
+  if (typeof variables === "string") {
+    return report(body, "feature", span, `args is not known here: ${variables}`, "use arg0, arg1, … here");
+  }
   const help = body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
     ? "use arg0, arg1, … here" : undefined;
   return report(body, "placement", span, `args is not available in ${where(body)}`, help);
-}
-
-/** For messages: "kprobe probes", "a function". */
-export function where(body: Body): string {
-  return body.context === undefined ? "a function" : `${body.provider} probes`;
 }
 
 function checkSetting(node: MemberAccess, body: Body): Expression {

@@ -8,12 +8,14 @@ import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
 import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
-import { findMember, where } from "./members.ts";
+import { findMember } from "./members.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
+import { where } from "./place-types.ts";
 import { describe } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
+import { checkVariableCall } from "./variables.ts";
 
 const checked = (call: Call, body: Body): Expression[] => call.args.map((arg) => checkValue(arg, body));
 const truth = (value: boolean, call: Call): Expression => ({ kind: "boolean", value, span: call.span, type: boolType });
@@ -380,7 +382,7 @@ const containerOf: CallCheck = (call, body) => {
 
 export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
-  bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, percpu_kaddr: perCpuAddress, reg: register,
+  bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, var: checkVariableCall, percpu_kaddr: perCpuAddress, reg: register,
   kstack: stack, ustack: stack,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),

@@ -4,13 +4,19 @@ import { unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 import { describe } from "./unify.ts";
+import { asText } from "./views.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   return body.pass.expression(node, body);
 }
 
-/** A value that is stored somewhere: not void. */
+/** A value that is stored somewhere: not void. What its language shows as text is text. */
 export function checkValue(node: Expression, body: Body): Expression {
+  return asText(checkPlace(node, body), body);
+}
+
+/** What a member or an element is taken of: a struct stays one. */
+export function checkPlace(node: Expression, body: Body): Expression {
   const checked = checkExpression(node, body);
   if (checked.type.kind === "void") {
     const what = checked.kind === "call" ? `${checked.name}()` : "this";

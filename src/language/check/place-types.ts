@@ -1,0 +1,16 @@
+// What a value in memory is in an expression.
+import type { Type } from "../types.ts";
+import type { Body } from "./pass.ts";
+
+/** A char array in memory is text. */
+export function placeType(type: Type): Type {
+  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
+    return { kind: "string", capacity: type.length + 1 };
+  }
+  return type;
+}
+
+/** For messages: "kprobe probes", "a function". */
+export function where(body: Body): string {
+  return body.context === undefined ? "a function" : `${body.provider} probes`;
+}

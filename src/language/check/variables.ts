@@ -1,0 +1,71 @@
+// Variables of the traced program: `var("x")`, `vars`, `vars.x`, and what all arguments look like as one record.
+import { absentType } from "../absent.ts";
+import type { Argument, ProgramVariables } from "../context.ts";
+import type { Span } from "../diagnostic.ts";
+import { nearest } from "../nearest.ts";
+import type { Call, Expression } from "../program.ts";
+import type { RecordType, Type } from "../types.ts";
+import { unknownType } from "../types.ts";
+import { placeType, where } from "./place-types.ts";
+import type { Body } from "./pass.ts";
+import { didYouMean, needsKernel, report } from "./pass.ts";
+
+/** All arguments, or all variables in scope, as one value. Text that a struct keeps elsewhere is shown as text. */
+export function argumentsType(args: readonly Argument[], body: Body): RecordType {
+  return { kind: "record", fields: args.map((argument) => ({ name: argument.name, type: fieldType(argument, body) })) };
+}
+
+function fieldType({ type, absent }: Argument, body: Body): Type {
+  if (absent !== undefined) return absentType;
+  if (type.kind === "struct" && type.view?.text === true) return { kind: "string", capacity: body.pass.config.maxStringLength };
+  return placeType(type);
+}
+
+/** What an argument or a variable is in an expression; a diagnostic when it is nowhere. */
+export function argumentType(argument: Argument, span: Span, body: Body): Type {
+  if (argument.absent !== undefined) return report(body, "placement", span, `\`${argument.name}\` is ${argument.absent}`);
+  return placeType(argument.type);
+}
+
+function variablesOf(what: string, span: Span, body: Body): ProgramVariables | undefined {
+  const { context } = body;
+  const variables = context === undefined || context === "host" ? undefined : context.variables;
+  if (typeof variables === "object") return variables;
+  if (variables === undefined) report(body, "placement", span, `${what} is not available in ${where(body)}`, "variables are known at places of programs: uprobe");
+  else report(body, "feature", span, `${what} is not known here: ${variables}`);
+  return undefined;
+}
+
+/** `var("x")`, `var("x@file.c")`, `var("ns::x")` */
+export function checkVariableCall(call: Call, body: Body): Expression {
+  const [name] = call.args;
+  needsKernel(body, "var()", call.span);
+  if (name.kind !== "string") return { ...call, type: report(body, "arguments", name.span, "var() wants a name as a string literal") };
+  return variable(call, name.value, name.span, body);
+}
+
+/** `vars.x` is `var("x")`. */
+export function checkVariableMember(name: string, nameSpan: Span, span: Span, body: Body): Expression {
+  const literal: Expression = { kind: "string", value: name, span: nameSpan, type: { kind: "string", capacity: Buffer.byteLength(name) + 1 } };
+  return variable({ kind: "call", name: "var", args: [literal], span, type: unknownType }, name, nameSpan, body);
+}
+
+function variable(call: Call, name: string, span: Span, body: Body): Expression {
+  const literal: Expression = { kind: "string", value: name, span, type: { kind: "string", capacity: Buffer.byteLength(name) + 1 } };
+  const checked = { ...call, args: [literal] };
+  const variables = variablesOf("var()", call.span, body);
+  if (variables === undefined) return { ...checked, type: unknownType };
+  const found = variables.find(name);
+  if (typeof found === "string") return { ...checked, type: report(body, "name", span, found) };
+  if (found === undefined) {
+    const near = didYouMean(nearest(name, variables.names()));
+    return { ...checked, type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near) };
+  }
+  return { ...checked, type: argumentType(found, span, body) };
+}
+
+/** `vars` */
+export function checkVariables(span: Span, body: Body): Type {
+  const variables = variablesOf("vars", span, body);
+  return variables === undefined ? unknownType : argumentsType(variables.inScope, body);
+}
