@@ -1,5 +1,5 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
-import type { CheckedHandler, CheckedProgram, ResolvedProbe } from "../language/check/checked.ts";
+import type { CheckedHandler, CheckedProgram, ResolvedProbe, TypedProgram } from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
@@ -43,6 +43,8 @@ export interface Compiled {
   readonly stages: {
     readonly program: Program;
     readonly probes: readonly ResolvedProbe[];
+    /** Of any script that parses. */
+    readonly typed: TypedProgram;
     readonly checked?: CheckedProgram;
     readonly lowered?: LoweredProgram;
     /** After optimizing. */
@@ -52,7 +54,6 @@ export interface Compiled {
 
 export function compile(program: Program, system: System, options: CompileOptions): Compiled {
   const { probes, diagnostics } = resolveProbes(program, system, options);
-  let stages: Compiled["stages"] = { program, probes };
   const { cgroupId } = options;
   const kernelAddress = (symbol: string): bigint | undefined => system.symbolAddress(symbol);
   const result = check(program, probes, system.types, {
@@ -63,7 +64,8 @@ export function compile(program: Program, system: System, options: CompileOption
     facts: { kernelAddress, ...(cgroupId === undefined ? {} : { cgroupId }) },
   });
   diagnostics.push(...result.diagnostics);
-  const { checked } = result;
+  const { checked, typed } = result;
+  let stages: Compiled["stages"] = { program, probes, typed };
   if (checked === undefined || hasError(diagnostics)) return { diagnostics, stages };
   stages = { ...stages, checked };
   try {
@@ -142,7 +144,7 @@ function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>):
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
   if (context === "host") return undefined;
-  if (context.args !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
+  if (context.args !== undefined || context.variables !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
   if (context.func === "site" && uses.has("func")) return undefined;
   if (!context.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;

@@ -5,7 +5,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { Block, Expression, Program, Variable } from "../program.ts";
 import { i64, unknownType, voidType } from "../types.ts";
-import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypeScope } from "./checked.ts";
+import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypedProgram, TypeScope } from "./checked.ts";
 import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
@@ -32,12 +32,12 @@ interface Work {
 }
 
 /**
- * Checks a script against its resolved probes. `checked` is there unless some diagnostic is an error. The program and the
- * probes are not changed.
+ * Checks a script against its resolved probes. `checked` is there unless some diagnostic is an error; `typed` is always. The
+ * program and the probes are not changed.
  */
 export function check(
   program: Program, probes: readonly ResolvedProbe[], scope: TypeScope, options: CheckOptions,
-): { checked?: CheckedProgram; diagnostics: Diagnostic[] } {
+): { checked?: CheckedProgram; typed: TypedProgram; diagnostics: Diagnostic[] } {
   const { config, diagnostics } = resolveConfig(program.config, options.env);
   const pass: Pass = {
     program, names: new TypeNames(program, scope), config, options,
@@ -77,12 +77,12 @@ export function check(
 
   diagnostics.push(...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
-  if (diagnostics.some((d) => d.severity === "error")) return { diagnostics };
   const maps = [...pass.maps.values()].map((map): CheckedMap => ({
     name: map.name, keys: (map.keys ?? []).map(settled), value: settled(map.value),
     ...(map.storage === undefined ? {} : { storage: map.storage }), ...(map.entries === undefined ? {} : { entries: map.entries }),
   }));
-  return { checked: { program, config, maps, handlers, functions }, diagnostics };
+  const typed = { maps, handlers, functions };
+  return diagnostics.some((d) => d.severity === "error") ? { typed, diagnostics } : { checked: { program, config, ...typed }, typed, diagnostics };
 }
 
 /** `let $v;` that nothing is ever assigned to is the number 0. True when that settled a type. */

@@ -58,6 +58,9 @@ export interface CheckedProgram {
   readonly functions: readonly CheckedFunction[];
 }
 
+/** As far as types are known, even of a script with mistakes: what an editor shows. Never compiled. */
+export type TypedProgram = Pick<CheckedProgram, "maps" | "handlers" | "functions">;
+
 /** One probe body in one context: types filled in, its own copy of the tree. */
 export interface CheckedHandler {
   readonly probe: Probe;
