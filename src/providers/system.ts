@@ -1,6 +1,8 @@
 // The machine as providers and the checker see it: facts about the running kernel and its programs, read lazily.
 // Live on this machine (live-system.ts) or made up in tests. Nothing here changes the system.
+import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { Type } from "../language/types.ts";
 
 export interface System {
@@ -14,6 +16,8 @@ export interface System {
   functionModule(name: string): string | undefined;
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
+  /** The machine code of a kernel function as it runs now; or why it is not to be had. Absent on machines without one. */
+  kernelCode?(name: string): KernelCode | string;
   /** A tracepoint's format file, parsed. */
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
@@ -37,6 +41,16 @@ export interface KernelFunction {
   readonly module: string;
   readonly parameters: readonly { readonly name: string; readonly type: Type }[];
   readonly result: Type;
+}
+
+export interface KernelCode {
+  readonly name: string;
+  /** The body first, then its cold part. */
+  readonly ranges: readonly CodeRange[];
+  /** Whether the kernel says that no kprobe may be there. */
+  forbidden(address: bigint): boolean;
+  /** The symbol that an address lies in. */
+  nameAt(address: bigint): { readonly name: string; readonly offset: number } | undefined;
 }
 
 export interface TracepointFormat {
@@ -76,6 +90,10 @@ export interface Binary {
   read(fileOffset: bigint, length: number): Uint8Array;
   /** The function symbol that holds a place in the file. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
+  /** What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. */
+  debugInfo?(): DebugInfo | string;
+  /** The thread-local storage of an executable: bytes, and what its end is aligned to. A library's is anywhere. */
+  readonly threadLocals?: { readonly size: bigint; readonly align: bigint };
 }
 
 export interface BinarySymbol { readonly name: string; readonly address: bigint; readonly size: bigint; readonly fileOffset: bigint; readonly kind: "function" | "object" }

@@ -1,0 +1,206 @@
+// Where the calling convention puts arguments and results (System V ABI, AMD64 supplement, section 3.2.3): what is known at a
+// function's first instruction, when debug information still names places that nothing was written to yet.
+import type { DebugType, Location, LocationExpression, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
+import type { Fetch, Piece } from "../language/context.ts";
+import { sizeOf } from "../language/layout.ts";
+import { behindTypedefs } from "./debug-types.ts";
+import { absent, displaced, inMemory, inRegister, valueAt, type Seen, type Value } from "./locations.ts";
+import { fetchRegister } from "./registers.ts";
+
+/** What carries eight bytes of a value: a general register, a vector register, memory. */
+type Class = "integer" | "vector" | "memory";
+
+const inVector = "in a floating-point register, which probes do not see";
+/** Larger values are in memory whatever is in them. */
+const largestInRegisters = 16;
+
+/**
+ * A function's parameters as they are at its first instruction. Debug information is believed where it names registers or
+ * constants; a place on the stack is where the value will be once the prologue has run.
+ */
+export function parametersAtEntry(fn: Pick<SourceFunction, "result" | "name">, parameters: readonly Variable[], seen: Seen): { readonly name: string; readonly value: Value }[] {
+  const general = seen.registers.callArguments.map((name) => fetchRegister(seen.registers, name));
+  let nextGeneral = resultIsInMemory(fn) && seen.registers.machine === "x86-64" ? 1 : 0;
+  let nextVector = 0;
+  let nextStack = seen.registers.stackArguments;
+  const stack = fetchRegister(seen.registers, seen.registers.stackPointer);
+
+  return parameters.map((parameter) => {
+    const location = parameter.location(seen.address);
+    const byReference = isByReference(parameter, location);
+    const classes = byReference ? ["integer" as const] : classify(parameter.type);
+    const vectors = classes.filter((one) => one === "vector").length;
+    const generals = classes.length - vectors;
+    const inRegisters = !classes.includes("memory") && nextGeneral + generals <= general.length && nextVector + vectors <= 8;
+    let parts: (Fetch | undefined)[] = [];
+    let onStack: Fetch | undefined;
+    if (inRegisters) {
+      parts = classes.map((one) => (one === "vector" ? undefined : general[nextGeneral++]));
+      nextVector += vectors;
+    } else {
+      const size = byReference ? 8 : debugSize(parameter.type);
+      const align = alignment(parameter.type) > 8 && !byReference ? 16 : 8;
+      // The stack pointer is 8 short of a multiple of 16: the return address is there.
+      nextStack = Math.ceil((nextStack - 8) / align) * align + 8;
+      onStack = displaced(stack, BigInt(nextStack));
+      nextStack += Math.ceil(size / 8) * 8;
+    }
+    const trusted = location.kind !== "memory" || !onFrame(location.address);
+    if (trusted || seen.registers.machine !== "x86-64") return { name: parameter.name, value: valueAt(parameter.type, location, seen) };
+    return { name: parameter.name, value: passed(parameter.type, byReference, parts, onStack, seen) };
+  });
+}
+
+function passed(declared: DebugType, byReference: boolean, parts: readonly (Fetch | undefined)[], onStack: Fetch | undefined, seen: Seen): Value {
+  const type = seen.types.typeOf(declared);
+  if (byReference) {
+    const pointer: Fetch | undefined = onStack === undefined ? parts[0] : { kind: "pointed", base: onStack, offset: 0, size: 8, signed: false, space: seen.space };
+    return pointer === undefined ? absent(type) : inMemory(type, pointer, seen);
+  }
+  const own = behindTypedefs(declared);
+  if (own.kind === "pointer" && own.flavour !== "pointer") {
+    const pointer = onStack === undefined ? parts[0] : inMemory(type, onStack, seen).fetch;
+    return pointer === undefined ? absent(type) : inMemory(seen.types.typeOf(own.target()), pointer, seen);
+  }
+  if (onStack !== undefined) return inMemory(type, onStack, seen);
+  return fromRegisters(declared, parts, seen);
+}
+
+/** A value in one or two registers; those that probes do not see are undefined. */
+function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[], seen: Seen): Value {
+  const type = seen.types.typeOf(declared);
+  const size = sizeOf(type);
+  const pieces: Piece[] = [];
+  for (const [i, fetch] of parts.entries()) {
+    if (fetch === undefined) return absent(type, parts.length > 1 ? "partly " + inVector : inVector);
+    pieces.push({ kind: "value", offset: i * 8, size: Math.min(8, size - i * 8), fetch });
+  }
+  const [first] = pieces;
+  if (first === undefined) return { type, fetch: { kind: "constant", value: 0n }, pieces };
+  if (pieces.length === 1 && first.kind === "value") return inRegister(type, first.fetch);
+  return { type, fetch: { kind: "constant", value: 0n }, pieces };
+}
+
+/** What a function returns, when it has returned; undefined for void. */
+export function resultOf(fn: Pick<SourceFunction, "result">, seen: Seen): Value | undefined {
+  const { registers } = seen;
+  const { result } = fn;
+  if (result === undefined || behindTypedefs(result).kind === "void") return undefined;
+  const first = fetchRegister(registers, registers.result);
+  if (registers.machine !== "x86-64") return valueAt(result, { kind: "register", register: 0 }, seen);
+  // The address of what the caller made room for comes back as a pointer would.
+  if (resultIsInMemory(fn)) return inMemory(seen.types.typeOf(result), first, seen);
+  const own = behindTypedefs(result);
+  if (own.kind === "pointer" && own.flavour !== "pointer") return inMemory(seen.types.typeOf(own.target()), first, seen);
+  const general = [first, fetchRegister(registers, "dx")];
+  let next = 0;
+  return fromRegisters(result, classify(result).map((one) => (one === "vector" ? undefined : general[next++])), seen);
+}
+
+function resultIsInMemory({ result }: Pick<SourceFunction, "result">): boolean {
+  if (result === undefined) return false;
+  const own = behindTypedefs(result);
+  // x87 has a register of its own for `long double`.
+  if (own.kind === "base") return false;
+  return (own.kind === "struct" && own.byReference === true) || classify(result).includes("memory");
+}
+
+/** A class that must be copied by its own constructor is passed by its address: at its home is the address of it, not the value. */
+function isByReference({ type }: Variable, location: Location): boolean {
+  const own = behindTypedefs(type);
+  if (own.kind !== "struct") return false;
+  return own.byReference === true || (location.kind === "memory" && location.address.kind === "load");
+}
+
+/** Relative to the frame, which is not there yet. */
+function onFrame(expression: LocationExpression): boolean {
+  switch (expression.kind) {
+    case "register": return expression.register === 6 || expression.register === 7;
+    case "load": return onFrame(expression.address);
+    case "unary": return onFrame(expression.operand);
+    case "binary": return onFrame(expression.left) || onFrame(expression.right);
+    case "constant":
+    case "static":
+    case "thread-local": return false;
+  }
+}
+
+/** The classes of a value's eightbytes; `["memory"]` when it is not passed in registers. */
+export function classify(declared: DebugType): readonly Class[] {
+  const size = debugSize(declared);
+  if (size === 0) return [];
+  const own = behindTypedefs(declared);
+  if (size > largestInRegisters || (own.kind === "struct" && own.byReference === true)) return ["memory"];
+  const classes: (Class | undefined)[] = Array.from({ length: Math.ceil(size / 8) });
+  if (!merge(classes, own, 0)) return ["memory"];
+  return classes.map((one) => one ?? "integer");
+}
+
+/** Takes a value at an offset into the classes; false when it makes the whole one of memory. */
+function merge(classes: (Class | undefined)[], type: DebugType, offset: number, depth = 0): boolean {
+  if (depth > 16) return false;
+  const own = behindTypedefs(type);
+  switch (own.kind) {
+    case "void":
+    case "function": return true;
+    case "struct": {
+      const members = own.variants?.() === undefined ? own.members() : [...own.members(), ...own.variants()!.variants.map(({ member }) => member)];
+      return members.every((member) => {
+        const bytes = offset + member.offset + Math.floor((member.bitOffset ?? 0) / 8);
+        if (member.bitWidth !== undefined) return set(classes, bytes, 1, "integer");
+        const align = alignment(member.type());
+        return bytes % align === 0 && merge(classes, member.type(), bytes, depth + 1);
+      });
+    }
+    case "array": {
+      const element = own.element();
+      const size = debugSize(element);
+      const count = own.lengths.reduce((product, length) => product * length, 1);
+      for (let i = 0; i < (size > 0 ? count : 0); i++) if (!merge(classes, element, offset + i * size, depth + 1)) return false;
+      return true;
+    }
+    case "base": {
+      if (own.encoding === "float" || own.encoding === "complex") {
+        // long double is x87's.
+        if (own.bytes / (own.encoding === "complex" ? 2 : 1) > 8) return false;
+        return set(classes, offset, own.bytes, "vector");
+      }
+      return set(classes, offset, own.bytes, "integer");
+    }
+    default: return set(classes, offset, debugSize(own), "integer");
+  }
+}
+
+function set(classes: (Class | undefined)[], offset: number, bytes: number, to: Class): boolean {
+  for (let i = Math.floor(offset / 8); i < Math.ceil((offset + Math.max(1, bytes)) / 8); i++) {
+    if (i >= classes.length) return false;
+    classes[i] = classes[i] === "integer" ? "integer" : to;
+  }
+  return true;
+}
+
+function debugSize(type: DebugType): number {
+  const own = behindTypedefs(type);
+  switch (own.kind) {
+    case "void":
+    case "function":
+    case "typedef": return 0;
+    case "base":
+    case "pointer":
+    case "enum":
+    case "struct": return own.bytes;
+    case "array": return own.lengths.reduce((product, length) => product * length, debugSize(own.element()));
+  }
+}
+
+/** The natural alignment of a type: that of its most aligned part. */
+function alignment(type: DebugType, depth = 0): number {
+  const own = behindTypedefs(type);
+  if (depth > 16) return 1;
+  switch (own.kind) {
+    case "struct": return Math.max(1, ...own.members().filter((member) => member.bitWidth === undefined).map((member) => alignment(member.type(), depth + 1)));
+    case "array": return alignment(own.element(), depth + 1);
+    case "base": return own.encoding === "complex" ? own.bytes / 2 : Math.max(1, own.bytes);
+    default: return Math.max(1, debugSize(own));
+  }
+}
