@@ -6,7 +6,8 @@ const floors = [
   ["compiler"],
   ["session"],
   ["output"],
-  ["api"],
+  ["api", "rewrite"],
+  ["lsp"],
   ["cli"],
 ];
 

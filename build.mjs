@@ -19,7 +19,10 @@ const shared = {
 };
 
 rmSync("dist", { recursive: true, force: true });
-await build({ ...shared, entryPoints: { index: "src/index.ts" }, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true });
+const entryPoints = {
+  index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", "run-file": "src/cli/run-file.ts",
+};
+await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true });
 
 // The command is CommonJS, which Node starts faster, in one file, whose compiled code its launcher keeps.
 const command = {
@@ -30,6 +33,9 @@ const { metafile } = await build({ ...command, entryPoints: ["src/cli/main.ts"],
 const file = basename(Object.keys(metafile.outputs).find((name) => name.endsWith(".js")));
 await build({
   ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false, define: { ...command.define, COMMAND: JSON.stringify(file) },
+});
+await build({
+  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, packages: "bundle", external: ["koffi", "iced-x86"],
 });
 writeFileSync("dist/package.json", '{ "type": "commonjs" }\n');
 chmodSync("dist/strobe.js", 0o755);

@@ -1,5 +1,7 @@
 // `strobe WORD …`: what strobe does besides running a script. A script of that name is run as `./WORD`.
 
+import { createRequire } from "node:module";
+
 export interface Subcommand {
   /** What stands behind `strobe` in the help. */
   readonly usage: string;
@@ -9,9 +11,20 @@ export interface Subcommand {
 }
 
 export const subcommands: Readonly<Record<string, Subcommand>> = {
+  run: {
+    usage: "run FILE.ts [arguments]",
+    doc: "run a program with probes in TypeScript or JavaScript",
+    run: async (argv) => (await import("./run-program.ts")).runProgram(argv),
+  },
   fmt: {
     usage: "fmt [--check] [FILE…]",
     doc: "lay out bpftrace scripts (standard input without a file)",
     run: async (argv) => (await import("./format.ts")).formatFiles(argv),
+  },
+  lsp: {
+    usage: "lsp",
+    doc: "a language server for bpftrace scripts, for editors",
+    // A bundle of its own: no trace needs it.
+    run: () => (createRequire(import.meta.url)("./lsp.js") as typeof import("../lsp/server.ts")).serve(),
   },
 };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { listLinks, listMaps, listPrograms } from "../../src/linux/bpf.ts";
 
-const command = resolve("dist/strobe.js");
+export const command = resolve("dist/strobe.js");
 const deadlineMilliseconds = 20_000;
 
 export interface Outcome {

@@ -1,0 +1,105 @@
+// `strobe lsp`: the language server protocol on standard input and output.
+import {
+  CompletionItemKind, createConnection, DiagnosticSeverity, DocumentSymbol, MarkupKind, ProposedFeatures, SymbolKind, TextDocuments,
+  TextDocumentSyncKind, type CompletionItem, type Diagnostic, type Range,
+} from "vscode-languageserver/node";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import { format } from "../language/bpftrace/format.ts";
+import type { Span } from "../language/diagnostic.ts";
+import { analyse, diagnosticsOf, type Analysis } from "./analysis.ts";
+import { complete, type Completion } from "./completion.ts";
+import { definition, outline, type OutlineEntry } from "./definition.ts";
+import { hover } from "./hover.ts";
+
+/** Milliseconds without a change before a text is compiled. */
+const quiet = 150;
+
+const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> = {
+  probe: CompletionItemKind.Event, field: CompletionItemKind.Field, value: CompletionItemKind.Constant, function: CompletionItemKind.Function,
+  variable: CompletionItemKind.Variable, map: CompletionItemKind.Variable, keyword: CompletionItemKind.Keyword, constant: CompletionItemKind.EnumMember,
+};
+const symbolKinds: Readonly<Record<OutlineEntry["kind"], SymbolKind>> = {
+  probe: SymbolKind.Event, function: SymbolKind.Function, struct: SymbolKind.Struct, enum: SymbolKind.Enum,
+};
+
+/** Serves until the client says `exit`, which ends the process. */
+export function serve(): Promise<never> {
+  const connection = createConnection(ProposedFeatures.all, process.stdin, process.stdout);
+  const documents = new TextDocuments(TextDocument);
+  const analyses = new Map<string, { readonly version: number; readonly analysis: Analysis }>();
+  const waiting = new Map<string, NodeJS.Timeout>();
+
+  const source = (document: TextDocument): Analysis["source"] => ({ name: document.uri, text: document.getText() });
+  const analysisOf = (document: TextDocument): Analysis => {
+    const known = analyses.get(document.uri);
+    if (known?.version === document.version) return known.analysis;
+    const analysis = analyse(source(document));
+    analyses.set(document.uri, { version: document.version, analysis });
+    return analysis;
+  };
+  const range = (document: TextDocument, { start, end }: Span): Range => ({ start: document.positionAt(start), end: document.positionAt(end) });
+  const validate = (document: TextDocument): void => {
+    const diagnostics = diagnosticsOf(analysisOf(document)).map(({ severity, code, span, message, help }): Diagnostic => ({
+      severity: severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
+      source: "strobe", code, range: range(document, span), message: help === undefined ? message : `${message}\n${help}`,
+    }));
+    void connection.sendDiagnostics({ uri: document.uri, version: document.version, diagnostics });
+  };
+  /** What a request is about; undefined for a document that is not open. */
+  const at = (uri: string): TextDocument | undefined => documents.get(uri);
+
+  connection.onInitialize(() => ({
+    serverInfo: { name: "strobe" },
+    capabilities: {
+      textDocumentSync: TextDocumentSyncKind.Incremental,
+      completionProvider: { triggerCharacters: [":", ".", ">", "$", "@"] },
+      hoverProvider: true, definitionProvider: true, documentFormattingProvider: true, documentSymbolProvider: true,
+    },
+  }));
+  documents.onDidChangeContent(({ document }) => {
+    clearTimeout(waiting.get(document.uri));
+    waiting.set(document.uri, setTimeout(() => validate(document), quiet));
+  });
+  documents.onDidClose(({ document: { uri } }) => {
+    clearTimeout(waiting.get(uri));
+    waiting.delete(uri);
+    analyses.delete(uri);
+    void connection.sendDiagnostics({ uri, diagnostics: [] });
+  });
+  connection.onCompletion(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    if (document === undefined) return null;
+    const { items, incomplete } = complete(source(document), document.offsetAt(position));
+    return {
+      isIncomplete: incomplete,
+      items: items.map(({ label, kind, detail, doc, span }): CompletionItem => ({
+        label, kind: completionKinds[kind], filterText: label, textEdit: { range: range(document, span), newText: label },
+        ...(detail === undefined ? {} : { detail }), ...(doc === undefined ? {} : { documentation: doc }),
+      })),
+    };
+  });
+  connection.onHover(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    const found = document && hover(analysisOf(document), document.offsetAt(position));
+    return found ? { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: range(document, found.span) } : null;
+  });
+  connection.onDefinition(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    const span = document && definition(analysisOf(document), document.offsetAt(position));
+    return span ? { uri, range: range(document, span) } : null;
+  });
+  connection.onDocumentSymbol(({ textDocument: { uri } }) => {
+    const document = at(uri);
+    return document ? outline(analysisOf(document)).map(({ name, kind, span, nameSpan }) =>
+      DocumentSymbol.create(name, undefined, symbolKinds[kind], range(document, span), range(document, nameSpan))) : null;
+  });
+  connection.onDocumentFormatting(({ textDocument: { uri } }) => {
+    const document = at(uri);
+    if (document === undefined) return null;
+    const { text } = format(source(document));
+    return text === undefined ? null : [{ range: range(document, { start: 0, end: document.getText().length }), newText: text }];
+  });
+  documents.listen(connection);
+  connection.listen();
+  return new Promise<never>(() => {});
+}

@@ -1,0 +1,17 @@
+/** The word around an offset, with its sigil: `$name`, `@name`, `name`. Its span is empty between words. */
+export function wordAt(text: string, offset: number): { readonly word: string; readonly start: number; readonly end: number } {
+  let start = offset;
+  while (start > 0 && isWord(text[start - 1])) start--;
+  let end = offset;
+  while (end < text.length && isWord(text[end])) end++;
+  if (start > 0 && (text[start - 1] === "$" || text[start - 1] === "@")) start--;
+  else if (text[start] === "$" || text[start] === "@") {
+    end = start + 1;
+    while (end < text.length && isWord(text[end])) end++;
+  }
+  return { word: text.slice(start, end), start, end };
+}
+
+function isWord(character: string | undefined): boolean {
+  return character !== undefined && /\w/.test(character);
+}

@@ -1,0 +1,146 @@
+// The language server as an editor meets it: through the protocol.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { after, before, test } from "node:test";
+import {
+  createProtocolConnection, StreamMessageReader, StreamMessageWriter,
+  type CompletionList, type Diagnostic, type DocumentSymbol, type Hover, type InitializeResult, type Location, type ProtocolConnection,
+  type PublishDiagnosticsParams, type TextEdit,
+} from "vscode-languageserver/node";
+import { command } from "../support/strobe.ts";
+
+const uri = "file:///script.bt";
+let server: ChildProcess;
+let connection: ProtocolConnection;
+let published: (diagnostics: Diagnostic[]) => void = () => {};
+let version = 0;
+
+before(async () => {
+  server = spawn(process.execPath, [command, "lsp"], { stdio: ["pipe", "pipe", "inherit"], timeout: 60_000 });
+  assert.ok(server.stdin !== null && server.stdout !== null);
+  connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
+  connection.onNotification("textDocument/publishDiagnostics", ({ diagnostics, version: of }: PublishDiagnosticsParams) => {
+    if (of === version) published(diagnostics);
+  });
+  connection.listen();
+  const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+  assert.equal(capabilities.hoverProvider, true);
+  await connection.sendNotification("initialized", {});
+  await connection.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId: "bpftrace", version, text: "" } });
+});
+
+after(async () => {
+  await connection.sendRequest("shutdown");
+  await connection.sendNotification("exit");
+  await new Promise((resolve) => { server.once("exit", resolve); });
+  connection.dispose();
+});
+
+/** Replaces the document; gives what is then published. */
+async function write(text: string): Promise<Diagnostic[]> {
+  version++;
+  const diagnostics = new Promise<Diagnostic[]>((resolve) => { published = resolve; });
+  await connection.sendNotification("textDocument/didChange", { textDocument: { uri, version }, contentChanges: [{ text }] });
+  return diagnostics;
+}
+
+/** The text with the cursor's mark taken out, and where it was. */
+function marked(text: string): { text: string; position: { line: number; character: number } } {
+  const lines = text.slice(0, text.indexOf("‸")).split("\n");
+  return { text: text.replace("‸", ""), position: { line: lines.length - 1, character: lines[lines.length - 1].length } };
+}
+
+async function ask<T>(method: string, script: string): Promise<T> {
+  const { text, position } = marked(script);
+  await write(text);
+  return connection.sendRequest<T>(method, { textDocument: { uri }, position });
+}
+
+async function labels(script: string): Promise<string[]> {
+  return (await ask<CompletionList>("textDocument/completion", script)).items.map(({ label }) => label);
+}
+
+async function shown(script: string): Promise<string> {
+  const hover = await ask<Hover | null>("textDocument/hover", script);
+  return hover === null ? "" : (hover.contents as { value: string }).value;
+}
+
+test("mistakes come as diagnostics, where they are, with what to do", async () => {
+  assert.deepEqual(await write("begin { print(pid); }"), []);
+  const [mistake, ...others] = await write("begin {\n  print(pidd);\n}");
+  assert.deepEqual(others, []);
+  assert.deepEqual(mistake.range, { start: { line: 1, character: 8 }, end: { line: 1, character: 12 } });
+  assert.deepEqual([mistake.severity, mistake.code, mistake.source], [1, "name", "strobe"]);
+  assert.match(String(mistake.message), /did you mean `pid`\?/);
+});
+
+test("a probe of this machine that does not exist is red", async () => {
+  const [mistake] = await write("tracepoint:sched:sched_swich { }");
+  assert.deepEqual(mistake.range.start, { line: 0, character: 0 });
+  assert.match(String(mistake.message), /sched_switch/);
+});
+
+test("positional parameters are no mistake in an editor", async () => {
+  assert.deepEqual(await write("interval:ms:$1 { print(str($2)); exit(); }"), []);
+});
+
+test("probes complete part by part", async () => {
+  assert.ok((await labels("trace‸")).includes("tracepoint"));
+  assert.deepEqual(await labels("tracepoint:sched:sched_switc‸"), ["tracepoint:sched:sched_switch"]);
+  assert.deepEqual(await labels("begin { }\nt:sched:sched_switc‸ { }"), ["t:sched:sched_switch"]);
+  const many = await ask<CompletionList>("textDocument/completion", "tracepoint:‸");
+  assert.equal(many.isIncomplete, true);
+});
+
+test("arguments, members and settings complete behind a dot, in unfinished lines too", async () => {
+  const fields = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid", "next_prio"];
+  assert.deepEqual(await labels("tracepoint:sched:sched_switch { printf(\"%d\", args.‸ }"), fields);
+  assert.deepEqual(await labels("tracepoint:sched:sched_switch /args.‸"), fields);
+  const members = await labels("begin { $t = curtask; print($t->parent->‸); }");
+  assert.deepEqual(["pid", "tgid", "comm", "mm"].filter((name) => members.includes(name)), ["pid", "tgid", "comm", "mm"]);
+  assert.deepEqual(await labels("interval:s:1 { $r = (first=1, second=\"x\"); print($r.‸); }"), ["first", "second"]);
+  assert.ok((await labels("begin { print(config.‸); }")).includes("max_strlen"));
+});
+
+test("names of the script and builtins complete in bodies", async () => {
+  const script = "fn twice($x : uint64) : uint64 { return $x * 2; }\nbegin { $count = 1; @seen[\"a\"] = $count; ‸ }";
+  const all = await labels(script);
+  for (const name of ["$count", "@seen", "twice", "printf", "nsecs", "if"]) assert.ok(all.includes(name), name);
+  assert.deepEqual(await labels(script.replace("‸", "$c‸")), ["$count"]);
+  assert.deepEqual(await labels("begin { print(\"‸\"); }"), []);
+  assert.deepEqual(await labels("begin { } // ‸"), []);
+});
+
+test("hovering shows types, docs and a probe's arguments", async () => {
+  assert.match(await shown("begin { $x‸ = (uint8)1; }"), /\$x : uint8/);
+  assert.match(await shown("begin { @m[pid, comm] = 1; print(@m‸); }"), /@m\[uint64, string\[16\]\] : int64/);
+  assert.match(await shown("begin { print(ns‸ecs); }"), /nsecs/);
+  assert.match(await shown("tracepoint:sched:sched_sw‸itch { }"), /tracepoint:sched:sched_switch\n\s+char prev_comm\[16\]/);
+  assert.match(await shown("tracepoint:sched:sched_switch { print(args.next_‸pid); }"), /next_pid : int32/);
+});
+
+test("a name leads to where it was made", async () => {
+  const place = async (script: string): Promise<unknown> => (await ask<Location | null>("textDocument/definition", script))?.range.start;
+  assert.deepEqual(await place("begin { $a = 1;\n print($a‸); }"), { line: 0, character: 8 });
+  assert.deepEqual(await place("// @m\nbegin { @m = 1; }\nend { print(@m‸); }"), { line: 1, character: 8 });
+  assert.deepEqual(await place("fn f($x : uint64) : uint64 { return $x; }\nbegin { print(f‸(1)); }"), { line: 0, character: 3 });
+  assert.deepEqual(await place("macro twice(x) { x * 2 }\nbegin { print(twi‸ce(1)); }"), { line: 0, character: 6 });
+  assert.equal(await place("begin { print(pi‸d); }"), undefined);
+});
+
+test("the outline lists probes, functions and types; formatting is strobe fmt's", async () => {
+  await write("struct S{int a;}; fn f($x:uint64):uint64{return $x;}\nbegin,end{print(f(1))}");
+  const symbols = await connection.sendRequest<DocumentSymbol[]>("textDocument/documentSymbol", { textDocument: { uri } });
+  assert.deepEqual(symbols.map(({ name }) => name), ["S", "f", "begin, end"]);
+  const [{ newText }] = await connection.sendRequest<TextEdit[]>("textDocument/formatting", { textDocument: { uri }, options: {} });
+  assert.equal(newText, "struct S { int a; };\nfn f($x : uint64) : uint64 { return $x; }\nbegin, end { print(f(1)) }\n");
+});
+
+test("any text at all gets an answer", async () => {
+  for (const text of ["‸", "}‸", "begin { ((((‸", "begin { $x = @[‸", "kprobe:‸", "/* ‸", "tracepoint:a:b /‸", "begin { .‸ }", "begin { )‸.", "macro m(x) {‸"]) {
+    const list = await ask<CompletionList>("textDocument/completion", text);
+    assert.ok(Array.isArray(list.items), text);
+    await ask("textDocument/hover", text);
+    await ask("textDocument/definition", text);
+  }
+});
