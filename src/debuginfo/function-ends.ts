@@ -56,6 +56,13 @@ export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bi
   return { returns, tailCalls, ...(brokenAt === undefined ? {} : { brokenAt }) };
 }
 
+/** Of pieces that go by the name of its cold part, those that a function jumps to: names are not unique. */
+export function partsOf(body: CodeRange, candidates: readonly CodeRange[]): CodeRange[] {
+  if (candidates.length === 0) return [];
+  const targets = decode(body.bytes).instructions.flatMap((instruction) => targetOf(instruction, body) ?? []);
+  return candidates.filter(({ address, bytes }) => targets.some((target) => target >= address && target < address + BigInt(bytes.length)));
+}
+
 function targetOf({ target }: Instruction, range: CodeRange): bigint | undefined {
   return target === undefined ? undefined : range.address + BigInt(target);
 }

@@ -86,6 +86,26 @@ export function decode(code: Uint8Array): Decoded {
   }
 }
 
+const INT3 = 0xcc;
+
+/** A breakpoint that nothing flows into: what compilers and linkers put behind jumps and returns, and between functions. */
+export function isFiller(code: Uint8Array, instructions: readonly Instruction[], index: number): boolean {
+  if (code[instructions[index].offset] !== INT3) return false;
+  switch (instructions[index - 1]?.flow) {
+    case "jump":
+    case "return":
+    case "indirect-jump":
+    case "trap": return true;
+    default: return false;
+  }
+}
+
+/** Where a breakpoint hides the instruction that is really there, in code as it is in memory. */
+export function hiddenAt(code: Uint8Array): number | undefined {
+  const { instructions } = decode(code);
+  return instructions.find(({ offset }, i) => code[offset] === INT3 && !isFiller(code, instructions, i))?.offset;
+}
+
 /** System calls are calls to the decoder, but control comes right back. */
 function isDirect(instruction: IcedInstruction): boolean {
   return instruction.op0Kind === iced().OpKind.NearBranch64;

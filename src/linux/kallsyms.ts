@@ -106,6 +106,20 @@ export class Kallsyms {
     return { symbol: this.#nameAt(index), offset: key - start, ...(module === undefined ? {} : { module }) };
   }
 
+  /** Where the next symbol begins: behind the one that an address lies in, and all that begin with it. */
+  next(address: bigint): bigint | undefined {
+    if (address < TOP) return undefined;
+    const key = Number(address - TOP);
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#keys[middle] ?? 0) <= key) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#count ? this.#address(low) : undefined;
+  }
+
   /** Every name, by address. */
   *names(): Iterable<string> {
     for (let i = 0; i < this.#count; i++) yield this.#nameAt(i);

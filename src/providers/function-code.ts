@@ -1,5 +1,5 @@
 // The machine code of functions, for probes inside them.
-import type { CodeRange } from "../debuginfo/function-ends.ts";
+import { partsOf, type CodeRange } from "../debuginfo/function-ends.ts";
 import type { Context } from "../language/context.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import { u64 } from "../language/types.ts";
@@ -52,23 +52,24 @@ export class UserCode {
     const body = this.#range(symbol);
     if (body === undefined) return undefined;
     const cold = (this.#coldParts().get(symbol.name) ?? []).flatMap((part) => this.#range(part) ?? []);
-    return { name: symbol.name, ranges: [body, ...cold] };
+    return { name: symbol.name, ranges: [body, ...partsOf(body, cold)] };
   }
 
   #range(symbol: BinarySymbol): CodeRange | undefined {
-    const size = symbol.size > 0n ? symbol.size : this.#untilNext(symbol.address);
+    const size = symbol.size > 0n ? symbol.size : this.#untilNext(symbol);
     // A damaged table may say anything.
     const last = size > 0n && size < 1n << 28n ? this.#binary.fileOffset(symbol.address + size - 1n) : undefined;
     if (last !== symbol.fileOffset + size - 1n) return undefined;
     return { address: symbol.address, bytes: this.#binary.read(symbol.fileOffset, Number(size)) };
   }
 
-  #untilNext(address: bigint): bigint {
+  #untilNext({ address, fileOffset }: BinarySymbol): bigint {
     let next = address + BigInt(unsizedLimit);
     for (const other of this.#binary.symbols()) {
       if (other.kind === "function" && other.address > address && other.address < next) next = other.address;
     }
-    while (next > address && this.#binary.fileOffset(next - 1n) === undefined) next -= 1n;
+    // No further than its segment.
+    while (next > address && this.#binary.fileOffset(next - 1n) !== fileOffset + (next - 1n - address)) next -= 1n;
     return next - address;
   }
 

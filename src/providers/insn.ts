@@ -1,16 +1,18 @@
 // insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by kprobe.
-import { decode, disassemble } from "../debuginfo/instructions.ts";
+import { decode, disassemble, isFiller } from "../debuginfo/instructions.ts";
 import { uprobeRefusal, type Refusal } from "../debuginfo/uprobe-refusals.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
+import { functionPattern, noFunction } from "./kernel-functions.ts";
+import { attachToKernelCode, insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
 import { insideUserFunction, noUserFunction, placeName, UserCode, userFunctions, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { missing, refused, wrongParts } from "./resolution.ts";
-import type { Binary, System } from "./system.ts";
+import type { Binary, KernelCode, System } from "./system.ts";
 import { attachToUserSites, type UserSite } from "./user-attachment.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
@@ -35,13 +37,22 @@ export const insn: Provider = {
 
   *list(parts, system, { verbose, pid }) {
     const wanted = parse(parts);
-    if (wanted?.binary === undefined) return;
+    if (wanted === undefined) return;
+    if (wanted.binary === undefined) {
+      for (const code of kernelFunctions(wanted.function, system).found) {
+        const lines: InstructionLines = { prefix: "insn", code, wanted: wanted.offset, verbose, refusal: kernelRefusal(code), nameOf: (address) => shownAt(code.nameAt(address)) };
+        yield* listFunction(lines);
+      }
+      return;
+    }
     for (const binary of findBinaries(wanted.binary, pid, system)) {
       if (binary.machine !== "x86-64") continue;
       const code = new UserCode(binary);
       for (const symbol of userFunctions(binary, wanted.function)) {
         const of = code.of(symbol);
-        if (of !== undefined) yield* listFunction(`insn:${binary.shownPath}`, of, (address) => nameIn(binary, address), wanted.offset, verbose);
+        if (of === undefined) continue;
+        const nameOf = (address: bigint): string | undefined => nameIn(binary, address);
+        yield* listFunction({ prefix: `insn:${binary.shownPath}`, code: of, wanted: wanted.offset, verbose, refusal: uprobeRefusal, nameOf });
       }
     }
   },
@@ -49,10 +60,10 @@ export const insn: Provider = {
   resolve(spec, system, options) {
     const wanted = parse(spec.parts);
     if (wanted === undefined) return wrongParts(spec, usage);
-    return wanted.binary === undefined ? refused(spec, "feature", "not yet") : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
+    return wanted.binary === undefined ? inKernel(spec, wanted, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => attachToUserSites(request, false),
+  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : attachToKernelCode(request)),
 };
 
 /** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */
@@ -94,10 +105,37 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
   return { variants: variantsByFunction(insideUserFunction("insn", false, system), sites, options), diagnostics };
 }
 
+function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: ResolveOptions): Resolution {
+  const { found: functions, problem } = kernelFunctions(wanted.function, system);
+  if (functions.length === 0) return problem === undefined ? noFunction(spec, functionPattern([wanted.function]), system, options) : missing(spec, options, problem, undefined, "feature");
+  const sites: SiteRef[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const code of functions) {
+    const found = instructionsOf(code, wanted.offset, kernelRefusal(code));
+    if (typeof found === "string") return refused(spec, "arguments", found);
+    const wildcard = wanted.offset === "all" ? `insn:${code.name}:*` : undefined;
+    for (const { range, offset } of found.places) sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
+    if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, code, found.places.length, found.skipped));
+  }
+  return { variants: variantsByFunction(insideKernelFunction("insn", system), sites, options), diagnostics };
+}
+
+/** What the kernel says at once; the places that it patches at run time (jump labels, static calls) it refuses when asked. */
+function kernelRefusal(code: KernelCode): RefusalOf {
+  return (bytes, address) => {
+    if (code.forbidden(address)) return { reason: "the kernel must not be probed there" };
+    if (bytes[0] === 0xcc) return { reason: "it is a breakpoint itself" };
+    return bytes[0] === 0x0f && bytes[1] === 0x0b ? { reason: "it is where a warning or a bug of the kernel traps" } : undefined;
+  };
+}
+
 function fileOffset(binary: Binary, range: CodeRange, offset: number): bigint {
   // The whole range is in one piece of the file: UserCode gives no other.
   return binary.fileOffset(range.address)! + BigInt(offset);
 }
+
+/** Why an instruction cannot be probed, by its bytes and its address; undefined when it can. */
+type RefusalOf = (bytes: Uint8Array, address: bigint) => Refusal | undefined;
 
 interface Found {
   readonly places: readonly { readonly range: CodeRange; readonly offset: number }[];
@@ -105,15 +143,16 @@ interface Found {
 }
 
 /** The instructions to probe, and those that cannot be; or why the one that was asked for is not to be had. */
-export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: (bytes: Uint8Array) => Refusal | undefined): Found | string {
+export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: RefusalOf): Found | string {
   const [body] = code.ranges;
   if (wanted !== "all") return oneInstruction(code.name, body, wanted, refusal);
   const places: { range: CodeRange; offset: number }[] = [];
   const skipped: Skipped[] = [];
   for (const range of code.ranges) {
     const { instructions, brokenAt } = decode(range.bytes);
-    for (const { offset, length } of instructions) {
-      const refused = refusal(range.bytes.subarray(offset, offset + length));
+    for (const [i, { offset, length }] of instructions.entries()) {
+      if (isFiller(range.bytes, instructions, i)) continue;
+      const refused = refusal(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset));
       if (refused === undefined) places.push({ range, offset });
       else skipped.push({ place: placeName(code, range, offset), text: textAt(range, offset, length), reason: refused.reason });
     }
@@ -122,14 +161,14 @@ export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refus
   return { places, skipped };
 }
 
-function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: (bytes: Uint8Array) => Refusal | undefined): Found | string {
+function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: RefusalOf): Found | string {
   if (wanted >= BigInt(body.bytes.length)) return `\`${name}\` has only ${body.bytes.length} bytes`;
   const offset = Number(wanted);
   const { instructions, brokenAt } = decode(body.bytes);
   const within = instructions.findLast((instruction) => instruction.offset <= offset);
   if (within === undefined || (brokenAt !== undefined && offset >= brokenAt)) return `the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`;
   if (within.offset !== offset) return `${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`;
-  const refused = refusal(body.bytes.subarray(offset, offset + within.length));
+  const refused = refusal(body.bytes.subarray(offset, offset + within.length), body.address + wanted);
   if (refused !== undefined && refused.mild !== true) return `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`;
   return { places: [{ range: body, offset }], skipped: [] };
 }
@@ -150,17 +189,29 @@ function skippedWarning(spec: ProbeSpec, { name }: FunctionCode, probed: number,
 /** `f+12` of an address in the binary. */
 function nameIn(binary: Binary, address: bigint): string | undefined {
   const offset = binary.fileOffset(address);
-  const at = offset === undefined ? undefined : binary.functionAt(offset);
+  return shownAt(offset === undefined ? undefined : binary.functionAt(offset));
+}
+
+function shownAt(at: { readonly name: string; readonly offset: number } | undefined): string | undefined {
   return at && (at.offset === 0 ? at.name : `${at.name}+${at.offset}`);
 }
 
+interface InstructionLines {
+  readonly prefix: string;
+  readonly code: FunctionCode;
+  readonly wanted: bigint | "all";
+  readonly verbose: boolean;
+  readonly refusal: RefusalOf;
+  readonly nameOf: (address: bigint) => string | undefined;
+}
+
 /** A function's instructions that can be probed; with `verbose` all of them, as the assembler writes them. */
-function* listFunction(prefix: string, code: FunctionCode, nameOf: (address: bigint) => string | undefined, wanted: bigint | "all", verbose: boolean): Iterable<Listed> {
+function* listFunction({ prefix, code, wanted, verbose, refusal, nameOf }: InstructionLines): Iterable<Listed> {
   for (const range of code.ranges) {
     const target = (from: number): string | undefined => nameOf(range.address + BigInt(from));
     for (const { offset, length, text } of disassemble(range.bytes, range.address, target)) {
       if (wanted !== "all" && (range !== code.ranges[0] || BigInt(offset) !== wanted)) continue;
-      const refused = uprobeRefusal(range.bytes.subarray(offset, offset + length));
+      const refused = refusal(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset));
       const probe = `${prefix}:${placeName(code, range, offset)}`;
       if (!verbose) {
         if (refused === undefined) yield { probe };

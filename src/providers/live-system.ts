@@ -11,7 +11,8 @@ import { Kallsyms } from "../linux/kallsyms.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
-import type { KernelFunction, System, TracepointFormat } from "./system.ts";
+import { LiveKernelText } from "./live-kernel-text.ts";
+import type { KernelCode, KernelFunction, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 const BTF_FOLDER = "/sys/kernel/btf";
@@ -36,6 +37,7 @@ class Live implements LiveSystem {
   #kernel: { readonly types: KernelTypes | undefined } | undefined;
   #modules: ReadonlyMap<string, KernelTypes> | undefined;
   #kallsyms: Kallsyms | undefined;
+  #kernelText: LiveKernelText | undefined;
   #functions: readonly string[] | undefined;
   #events: readonly { readonly category: string; readonly name: string }[] | undefined;
 
@@ -98,6 +100,10 @@ class Live implements LiveSystem {
 
   kallsyms(): Kallsyms {
     return (this.#kallsyms ??= Kallsyms.read());
+  }
+
+  kernelCode(name: string): KernelCode | string {
+    return (this.#kernelText ??= new LiveKernelText(this.kallsyms())).code(name);
   }
 
   tracepoint(category: string, name: string): TracepointFormat | undefined {

@@ -68,6 +68,8 @@ export interface Attachment extends Disposable {
   readonly attached: number;
   /** Sites that could not be attached, and why. */
   readonly failed: readonly { readonly site: SiteRef; readonly reason: string }[];
+  /** Of what a wildcard took in, what the kernel does not allow: a warning, and the rest goes on. */
+  readonly skipped?: readonly { readonly probe: string; readonly reason: string }[];
   /** Descriptors whose closing detaches: so that the session can close them in bulk, in parallel. */
   readonly descriptors: readonly number[];
   /**

@@ -10,6 +10,7 @@ import { kprobe, kretprobe } from "./kprobe.ts";
 import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean } from "./resolution.ts";
+import { ret } from "./ret.ts";
 import { self } from "./self.ts";
 import { bench, test } from "./suites.ts";
 import type { System } from "./system.ts";
@@ -22,7 +23,7 @@ import { hasWildcard, matches } from "./wildcard.ts";
 
 export const providers: readonly Provider[] = [
   begin, end, self, interval, profile, tracepoint, rawtracepoint, fentry, fexit, kprobe, kretprobe,
-  uprobe, uretprobe, insn, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
+  uprobe, uretprobe, insn, ret, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
 ];
 
 const byName = new Map(providers.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider] as const)));
@@ -50,7 +51,7 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
 }
 
 /** Kinds that a search over all kinds leaves out: their lists cost reading every binary, or say nothing. */
-const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "usdt", "test", "bench"]);
+const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "usdt", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern

@@ -334,6 +334,7 @@ class LiveSession implements Session {
       this.#attachments.push(attachment);
       this.attached += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
+      for (const { probe, reason } of attachment.skipped ?? []) this.#consumer.trouble({ kind: "attach", probe, reason });
       this.#log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
     }
     if (failed.length === 0) return;
