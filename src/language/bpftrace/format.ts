@@ -248,7 +248,7 @@ class Spacing {
     if (next === undefined || (next.kind === "punctuation" && !["(", "*", "&", "-", "~", "!"].includes(next.text))) return false;
     if (!words.every(({ kind, text }) => (kind === "word" && /^[A-Za-z_0-9]/.test(text)) || ["*", "[", "]"].includes(text))) return false;
     const [first] = words;
-    const certain = isTypeWord(first.text) || /_t$/.test(first.text) || words.at(-1)?.text === "*";
+    const certain = isTypeWord(first.text) || first.text.endsWith("_t") || words.at(-1)?.text === "*";
     return certain || (next.kind === "word" && !keywords.has(next.text));
   }
 

@@ -1,0 +1,76 @@
+// The extension for VS Code: built whole, moved to a folder of its own, its grammar and its server tried there.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { createProtocolConnection, StreamMessageReader, StreamMessageWriter, type InitializeResult } from "vscode-languageserver/node";
+import oniguruma from "vscode-oniguruma";
+import textmate, { type IGrammar } from "vscode-textmate";
+import { temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+let grammar: IGrammar;
+
+before(async () => {
+  const built = spawnSync(process.execPath, [resolve("editors/vscode/build.mjs"), folder.path], { encoding: "utf8", timeout: 60_000 });
+  assert.deepEqual([built.stderr, built.status], ["", 0]);
+  const wasm = createRequire(import.meta.url).resolve("vscode-oniguruma/release/onig.wasm");
+  await oniguruma.loadWASM(readFileSync(wasm).buffer);
+  const path = join(folder.path, "syntaxes/bpftrace.tmLanguage.json");
+  const registry = new textmate.Registry({
+    onigLib: Promise.resolve({
+      createOnigScanner: (patterns: string[]) => new oniguruma.OnigScanner(patterns),
+      createOnigString: (text: string) => new oniguruma.OnigString(text),
+    }),
+    loadGrammar: () => Promise.resolve(textmate.parseRawGrammar(readFileSync(path, "utf8"), path)),
+  });
+  const loaded = await registry.loadGrammar("source.bpftrace");
+  assert.ok(loaded !== null);
+  grammar = loaded;
+});
+after(() => folder.remove());
+
+/** Words of a text with the innermost scope of each, those without one left out. */
+function scopes(text: string): string[] {
+  let stack = textmate.INITIAL;
+  return text.split("\n").flatMap((line) => {
+    const { tokens, ruleStack } = grammar.tokenizeLine(line, stack);
+    stack = ruleStack;
+    return tokens.filter((token) => token.scopes.length > 1)
+      .map((token) => `${line.slice(token.startIndex, token.endIndex).trim()} ${token.scopes.at(-1)?.replace(".bpftrace", "")}`);
+  });
+}
+
+test("probes, names and literals are told apart", () => {
+  assert.deepEqual(scopes('uprobe:/bin/bash:readline /pid == $1/ { @a[comm] = 0x1f; $x = args.b; printf("%d\\n", $x); } // end'), [
+    "uprobe keyword.control.probe", ": punctuation.separator", "/bin/bash:readline entity.name.tag", "/ keyword.operator", "pid support.variable",
+    "== keyword.operator", "$1 variable.parameter.positional", "/ keyword.operator", "{ punctuation.section.block.begin", "@a variable.other.map",
+    "comm support.variable", "= keyword.operator", "0x1f constant.numeric", "$x variable.other.local", "= keyword.operator", "args support.variable",
+    "b variable.other.member", "printf support.function", '" string.quoted.double', "%d constant.other.placeholder",
+    "\\n constant.character.escape", '" string.quoted.double', "$x variable.other.local", "} punctuation.section.block.end",
+    "// end comment.line.double-slash",
+  ]);
+});
+
+test("declarations and directives", () => {
+  assert.deepEqual(scopes("#define N 3\nfn f($a : uint64) : uint64 { return $a; }\n/* a\nb */ struct S { int a; };"), [
+    "#define keyword.control.directive", "N 3 string.unquoted", "fn keyword.declaration", "f entity.name.function", "$a variable.other.local",
+    ": keyword.operator", "uint64 storage.type", ": keyword.operator", "uint64 storage.type", "{ punctuation.section.block.begin",
+    "return keyword.control", "$a variable.other.local", "} punctuation.section.block.end", "/* comment.block", "a comment.block", "b comment.block", "*/ comment.block",
+    "struct storage.type", "S entity.name.type", "{ punctuation.section.block.begin", "int storage.type", "} punctuation.section.block.end",
+  ]);
+});
+
+test("the server that comes with it answers, with nothing else installed", async () => {
+  const server = spawn(process.execPath, [join(folder.path, "dist/server.js"), "--stdio"], { stdio: ["pipe", "pipe", "inherit"], cwd: "/", timeout: 20_000 });
+  const connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
+  connection.listen();
+  const { serverInfo } = await connection.sendRequest<InitializeResult>("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+  assert.equal(serverInfo?.name, "strobe");
+  await connection.sendRequest("shutdown");
+  await connection.sendNotification("exit");
+  assert.equal(await new Promise((done) => { server.once("exit", done); }), 0);
+  connection.dispose();
+});
