@@ -6,6 +6,7 @@ import {
   endsBlock, FIRST_VIRTUAL, forEachRead, isPure, jumpTarget, type MachineInstruction, type Register, replaceRegister, written,
 } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
+import { loopDepths, straighten } from "./straighten.ts";
 
 export interface Block { readonly start: number; end: number; readonly successors: number[]; live: Uint32Array }
 
@@ -24,6 +25,7 @@ interface Interval {
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
 export function allocateRegisters(emitter: Emitter): void {
   const spillTemporaries = new Set<Register>();
+  emitter.code = straighten(removeUnreachable(emitter.code), () => emitter.label());
   for (let round = 0; ; round++) {
     if (round > 40) throw new Error("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
@@ -224,25 +226,6 @@ function deadCode(code: readonly MachineInstruction[], blocks: readonly Block[],
     }
   }
   return dead;
-}
-
-/** How many loops each instruction is in, taking every backward jump for a loop. */
-function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
-  const depth = new Uint8Array(code.length);
-  for (const [start, end] of backwardJumps(code)) for (let i = start; i <= end; i++) depth[i] = Math.min(200, (depth[i] ?? 0) + 1);
-  return depth;
-}
-
-/** [target, jump] of every backward jump. */
-function backwardJumps(code: readonly MachineInstruction[]): [number, number][] {
-  const labels = new Map<number, number>();
-  const loops: [number, number][] = [];
-  code.forEach((instruction, i) => {
-    if (instruction.kind === "label") labels.set(instruction.label, i);
-    const target = labels.get(jumpTarget(instruction));
-    if (target !== undefined) loops.push([target, i]);
-  });
-  return loops;
 }
 
 function forEachMember(set: Uint32Array, visit: (register: number) => void): void {

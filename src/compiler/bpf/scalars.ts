@@ -4,6 +4,7 @@ import type { Fetch } from "../../language/context.ts";
 import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
 import { addressOf, behind, constant, inRegister } from "./emitter.ts";
 import type { Register } from "./machine.ts";
+import { negations } from "./straighten.ts";
 import type { FunctionScope } from "./scope.ts";
 
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
@@ -111,18 +112,13 @@ export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">
     [left, right] = [right, left];
     condition = mirror(condition);
   }
-  if (negated) condition = negations[condition];
+  if (negated) condition = negations[condition] ?? condition;
   const known = scope.constantOf(right);
   // Pointers are only compared with 0 as pointers: for anything else the verifier wants numbers.
   const leftRegister = known === 0n ? scope.use(left) : scope.useScalar(left);
   if (known !== undefined) scope.emitter.branchConstant(condition, leftRegister, known, to);
   else scope.emitter.branch(condition, leftRegister, scope.useScalar(right), to);
 }
-
-const negations: Record<Condition, Condition> = {
-  [Jump.JEQ]: Jump.JNE, [Jump.JNE]: Jump.JEQ, [Jump.JGT]: Jump.JLE, [Jump.JLE]: Jump.JGT, [Jump.JGE]: Jump.JLT, [Jump.JLT]: Jump.JGE,
-  [Jump.JSGT]: Jump.JSLE, [Jump.JSLE]: Jump.JSGT, [Jump.JSGE]: Jump.JSLT, [Jump.JSLT]: Jump.JSGE, [Jump.JSET]: Jump.JSET,
-};
 
 export function generateCompare(scope: FunctionScope, instruction: Of<"compare">): void {
   if (scope.fused.has(instruction.result)) return;

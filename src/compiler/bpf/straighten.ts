@@ -1,0 +1,138 @@
+// The shortest ways through the code, before registers are assigned: jumps to jumps go where those lead, a branch around a
+// jump is turned round, and endings that are alike are one. Nothing here makes a way longer.
+import type { Condition } from "../../bpf/instruction.ts";
+import { Jump } from "../../bpf/instruction.ts";
+import { jumpTarget, type MachineInstruction } from "./machine.ts";
+
+/** What holds when a condition does not; none for JSET. */
+export const negations: Partial<Record<Condition, Condition>> = {
+  [Jump.JEQ]: Jump.JNE, [Jump.JNE]: Jump.JEQ, [Jump.JGT]: Jump.JLE, [Jump.JLE]: Jump.JGT, [Jump.JGE]: Jump.JLT, [Jump.JLT]: Jump.JGE,
+  [Jump.JSGT]: Jump.JSLE, [Jump.JSLE]: Jump.JSGT, [Jump.JSGE]: Jump.JSLT, [Jump.JSLT]: Jump.JSGE,
+};
+
+export function straighten(code: readonly MachineInstruction[], newLabel: () => number): MachineInstruction[] {
+  return turnBranches(followJumps(labelEndings(code, newLabel)));
+}
+
+/** A label before every ending, for others to go to. */
+function labelEndings(code: readonly MachineInstruction[], newLabel: () => number): MachineInstruction[] {
+  return code.flatMap((instruction, at): MachineInstruction[] => (
+    endingAt(code, at) !== undefined && code[at - 1]?.kind !== "label" && instruction.kind !== "exit"
+      ? [{ kind: "label", label: newLabel() }, instruction] : [instruction]));
+}
+
+/**
+ * Retargets jumps to where they end up: past jumps, and of the places that do the same and leave, to the next one. (Not to
+ * one further up, where there is another: a way back looks like a loop.)
+ */
+function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] {
+  const positions = labelPositions(code);
+  const endings = new Map<string, number[]>();
+  code.forEach((instruction, at) => {
+    if (instruction.kind !== "label") return;
+    const ending = endingAt(code, skipLabels(code, at));
+    if (ending !== undefined) endings.set(ending, [...(endings.get(ending) ?? []), at]);
+  });
+  const destination = (from: number, label: number): number => {
+    let current = label;
+    for (let hops = 0; hops < code.length; hops++) {
+      const at = skipLabels(code, positions.get(current) ?? code.length);
+      const next = code[at];
+      if (next?.kind === "jump" && next.to !== current) {
+        current = next.to;
+        continue;
+      }
+      const ending = endingAt(code, at);
+      const nearest = ending === undefined ? undefined : code[endings.get(ending)?.find((place) => place > from) ?? -1];
+      return nearest?.kind === "label" ? nearest.label : current;
+    }
+    return label;
+  };
+  return code.map((instruction, from) => {
+    switch (instruction.kind) {
+      case "jump":
+      case "branch":
+      case "branch-immediate": {
+        const to = destination(from, instruction.to);
+        return to === instruction.to ? instruction : { ...instruction, to };
+      }
+      default: return instruction;
+    }
+  });
+}
+
+/** `r0 = 0; exit`, as text. */
+function endingAt(code: readonly MachineInstruction[], at: number): string | undefined {
+  const [result, exit] = [code[at], code[at + 1]];
+  if (result?.kind === "exit") return "exit";
+  return result?.kind === "constant" && exit?.kind === "exit" ? `${result.dst} = ${result.value}` : undefined;
+}
+
+/**
+ * `if a goto next; goto other; next:` is `if not a goto other; next:`. Not in loops: the verifier walks the way that falls
+ * through first, and has to have seen where a loop leads to before it can tell that one more round brings nothing new.
+ */
+function turnBranches(code: readonly MachineInstruction[]): MachineInstruction[] {
+  const out: MachineInstruction[] = [];
+  const depth = loopDepths(code);
+  for (let i = 0; i < code.length; i++) {
+    const branch = code[i];
+    const jump = code[i + 1];
+    const turned = branch !== undefined && jump?.kind === "jump" && depth[i] === 0 && leadsTo(code, i + 2, jumpTarget(branch)) ? turn(branch, jump.to) : undefined;
+    if (turned === undefined) {
+      if (branch !== undefined) out.push(branch);
+    } else {
+      out.push(turned);
+      i++;
+    }
+  }
+  return out;
+}
+
+function turn(branch: MachineInstruction, to: number): MachineInstruction | undefined {
+  if (branch.kind !== "branch" && branch.kind !== "branch-immediate") return undefined;
+  const condition = negations[branch.condition];
+  return condition === undefined ? undefined : { ...branch, condition, to };
+}
+
+/** Whether the label stands here, perhaps behind others. */
+function leadsTo(code: readonly MachineInstruction[], start: number, label: number): boolean {
+  for (let at = start; ; at++) {
+    const instruction = code[at];
+    if (instruction?.kind !== "label") return false;
+    if (instruction.label === label) return true;
+  }
+}
+
+/** How many loops each instruction is in, taking every backward jump for a loop. */
+export function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
+  const depth = new Uint8Array(code.length);
+  for (const [start, end] of backwardJumps(code)) for (let i = start; i <= end; i++) depth[i] = Math.min(200, (depth[i] ?? 0) + 1);
+  return depth;
+}
+
+/** [target, jump] of every backward jump. */
+function backwardJumps(code: readonly MachineInstruction[]): [number, number][] {
+  const labels = new Map<number, number>();
+  const loops: [number, number][] = [];
+  code.forEach((instruction, i) => {
+    if (instruction.kind === "label") labels.set(instruction.label, i);
+    const target = labels.get(jumpTarget(instruction));
+    if (target !== undefined) loops.push([target, i]);
+  });
+  return loops;
+}
+
+function skipLabels(code: readonly MachineInstruction[], start: number): number {
+  let at = start;
+  while (code[at]?.kind === "label") at++;
+  return at;
+}
+
+function labelPositions(code: readonly MachineInstruction[]): Map<number, number> {
+  const positions = new Map<number, number>();
+  code.forEach((instruction, i) => {
+    if (instruction.kind === "label") positions.set(instruction.label, i);
+  });
+  return positions;
+}
