@@ -41,6 +41,7 @@ export interface Segment {
   readonly address: bigint;
   readonly fileSize: number;
   readonly memorySize: bigint;
+  readonly align: bigint;
 }
 
 export type ElfMachine = "x86-64" | "arm64" | "other";
@@ -104,11 +105,12 @@ export class Elf {
         ? {
             type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 4), offset: this.#word(table, at + 8),
             address: table.readBigUInt64LE(at + 16), fileSize: this.#word(table, at + 32), memorySize: table.readBigUInt64LE(at + 40),
+            align: table.readBigUInt64LE(at + 48),
           }
         : {
             type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 24), offset: table.readUInt32LE(at + 4),
             address: BigInt(table.readUInt32LE(at + 8)), fileSize: table.readUInt32LE(at + 16),
-            memorySize: BigInt(table.readUInt32LE(at + 20)),
+            memorySize: BigInt(table.readUInt32LE(at + 20)), align: BigInt(table.readUInt32LE(at + 28)),
           });
     }
     return (this.#segments = segments);

@@ -113,7 +113,7 @@ function isByReference({ type }: Variable, location: Location): boolean {
 }
 
 /** Relative to the frame, which is not there yet. */
-function onFrame(expression: LocationExpression): boolean {
+export function onFrame(expression: LocationExpression): boolean {
   switch (expression.kind) {
     case "register": return expression.register === 6 || expression.register === 7;
     case "load": return onFrame(expression.address);

@@ -21,6 +21,7 @@ const LIBRARY_FOLDERS = [
 
 /** e_type of a program that is not position-independent. */
 const ET_EXEC = 2;
+const PT_TLS = 7;
 
 /** A file that is opened for each read: nothing stays open, however long the trace. */
 class FileBytes implements Bytes {
@@ -112,6 +113,12 @@ export class LiveBinary implements Binary {
 
   get fixed(): boolean {
     return this.#elf.type === ET_EXEC;
+  }
+
+  get threadLocals(): Binary["threadLocals"] {
+    const block = this.#elf.segments.find(({ type }) => type === PT_TLS);
+    const executable = this.fixed || this.#elf.interpreter !== undefined;
+    return block === undefined || !executable ? undefined : { size: block.memorySize, align: block.align };
   }
 
   read(fileOffset: bigint, length: number): Uint8Array {

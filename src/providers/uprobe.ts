@@ -1,141 +1,115 @@
-// uprobe and uretprobe: functions and instructions of programs and libraries.
-import { instructionAt } from "../debuginfo/instructions.ts";
+// uprobe and uretprobe: functions, lines and instructions of programs and libraries.
 import type { SiteRef } from "../language/check/checked.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
-import { parseCount } from "./quantity.ts";
-import { didYouMean, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
-import type { Binary } from "./system.ts";
-import { cppName, findBinaries, unquote, type CppName } from "./binaries.ts";
+import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
+import type { Binary, System } from "./system.ts";
+import { cppName, findBinaries, unquote } from "./binaries.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
+import { describeFunction, listInlined, listLines } from "./user-listing.ts";
+import { placesNamed, placesOfLine, type Place } from "./user-places.ts";
+import { wantsVariables, withVariables } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
-/** Bytes of the longest x86-64 instruction. */
-const longestInstruction = 15;
+/** What goes before a function's name: how it is meant. */
+type Qualifier = "cpp" | "inlined";
 
-interface Place { readonly name: string; readonly offset: bigint }
+function qualified(parts: readonly string[]): { readonly qualifier: Qualifier | undefined; readonly names: readonly string[] } {
+  const [first, ...rest] = parts;
+  return (first === "cpp" || first === "inlined") && rest.length > 0 ? { qualifier: first, names: rest } : { qualifier: undefined, names: parts };
+}
 
-function userProbe(name: "uprobe" | "uretprobe", alias: string): Provider {
+/** `BINARY@FILE` of a probe on a source line; undefined where there is no `@`, or a file of that very name. */
+function sourceFile(target: string, options: { readonly pid?: number }, system: System): { readonly binary: string; readonly file: string } | undefined {
+  const at = target.lastIndexOf("@");
+  if (at <= 0 || at === target.length - 1 || system.binary(target, options.pid) !== undefined) return undefined;
+  return { binary: target.slice(0, at), file: target.slice(at + 1) };
+}
+
+function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Provider {
   const returns = name === "uretprobe";
   const provider: Provider = {
-    name,
-    aliases: [alias],
-    usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS)`,
-    doc: returns ? "Returns of functions of programs and libraries." : "Functions of programs and libraries.",
+    name, aliases,
+    usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY@FILE:LINE[:COLUMN]`,
+    doc: returns ? "Returns of functions of programs and libraries." : "Functions, source lines and instructions of programs and libraries.",
     followsProcess: true,
 
     *list(parts, system, options) {
       const [target = "*", ...rest] = parts.map(unquote);
-      const cpp = rest[0] === "cpp" && rest.length > 1;
-      const pattern = rest.at(-1) ?? "*";
+      const source = returns ? undefined : sourceFile(target, options, system);
+      if (source !== undefined) {
+        for (const binary of findBinaries(source.binary, options.pid, system)) yield* listLines(binary, source.file, rest[0] ?? "*", name, options);
+        return;
+      }
+      const { qualifier, names } = qualified(rest);
+      const cpp = qualifier === "cpp";
+      const pattern = names.length > 1 ? names.join(":") : names[0] ?? "*";
       for (const binary of findBinaries(target, options.pid, system)) {
         const seen = new Set<string>();
-        for (const symbol of binary.symbols()) {
+        for (const symbol of qualifier === "inlined" ? [] : binary.symbols()) {
           const shown = cpp ? cppName(symbol.name)?.name ?? "" : symbol.name;
           if (symbol.kind !== "function" || shown === "" || seen.has(shown) || !matches(pattern, shown)) continue;
           seen.add(shown);
-          yield { probe: `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}` };
+          const probe = `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}`;
+          yield options.verbose ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(pattern)) } : { probe };
         }
+        if (!returns && !cpp && (qualifier === "inlined" || (seen.size === 0 && options.verbose))) yield* listInlined(binary, pattern, name, options);
       }
     },
 
     resolve(spec, system, options) {
       const parts = spec.parts.map(unquote);
       const [target, ...rest] = parts;
-      const cpp = rest[0] === "cpp" && rest.length > 1;
-      const wanted = cpp ? rest.slice(1).join(":") : rest.join(":");
-      if (target === undefined || target === "" || wanted === "") {
-        if (target?.includes("@")) return refused(spec, "feature", "strobe cannot probe source lines yet", "probe a function, or an address of the binary");
-        return wrongParts(spec, provider.usage);
-      }
-      const binaries = findBinaries(target, options.pid, system);
-      if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds");
-      const sites: SiteRef[] = [];
-      const looking: Variant[] = [];
+      if (target === undefined || target === "" || rest.length === 0 || rest.at(-1) === "") return wrongParts(spec, provider.usage);
+      const source = sourceFile(target, options, system);
+      if (source !== undefined && returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with uprobe");
+      const binaries = findBinaries(source?.binary ?? target, options.pid, system);
+      if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${source?.binary ?? target}\``, "give a path, or a name that the shell or the loader finds");
+
+      const { qualifier, names } = qualified(rest);
+      const wanted = names.join(":");
+      const diagnostics: Diagnostic[] = [];
+      const found: { readonly binary: Binary; readonly place: Place; readonly site: SiteRef }[] = [];
       for (const binary of binaries) {
-        const found = places(binary, wanted, cpp, returns);
-        if (typeof found === "string") return refused(spec, "arguments", found);
-        for (const place of found) {
-          const site: SiteRef = {
-            name: `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${place.name}`, func: place.name,
+        const places = source === undefined
+          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns })
+          : placesOfLine(binary, source.file, rest);
+        if ("problem" in places) {
+          // A name that one of many binaries does not know is no mistake.
+          if (binaries.length > 1) continue;
+          return source === undefined ? refused(spec, "arguments", places.problem, places.help) : missing(spec, options, places.problem, places.help);
+        }
+        for (const note of places.notes) diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
+        const where = source === undefined ? `${binary.shownPath}:${qualifier === undefined ? "" : `${qualifier}:`}` : `${binary.shownPath}@${source.file}:`;
+        for (const place of places.places) {
+          found.push({ binary, place, site: {
+            name: `${name}:${where}${place.name}`, func: place.func ?? place.name,
             data: { path: binary.path, offset: place.offset, semaphore: 0n } satisfies UserSite,
-          };
-          sites.push(site);
-          if (options.uses.has("uaddr")) {
-            const context = { ...userContext({ provider: name, returns, system }), userSymbol: symbolsSeenFrom(binary, place.offset, returns) };
-            looking.push({ context, provider: name, sites: [site] });
-          }
+          } });
         }
       }
-      if (sites.length === 0) return noSymbol(spec, binaries, wanted, cpp, options);
-      if (looking.length > 0) return resolved(...looking);
-      return resolved(variantsOf(userContext({ provider: name, returns, system }), sites, options));
+      if (found.length === 0) return noSymbol(spec, binaries, wanted, qualifier === "cpp", options);
+
+      // The kernel names the function that a copy was inlined into.
+      const base = userContext({ provider: name, returns, system });
+      const context = found.some(({ place }) => place.inlined) ? { ...base, func: "site" as const } : base;
+      if (!options.uses.has("uaddr") && !wantsVariables(options.uses)) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
+      const variants = new Map<string, Variant>();
+      for (const { binary, place, site } of found) {
+        const seen = wantsVariables(options.uses) ? withVariables(context, { binary, offset: place.offset, returns }, system, options) : { context, key: "" };
+        // Symbols are found from the place itself.
+        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${seen.key}`;
+        const own = options.uses.has("uaddr") ? { ...seen.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns) } : seen.context;
+        const known = variants.get(key);
+        variants.set(key, known === undefined ? { context: own, provider: name, sites: [site] } : { ...known, sites: [...known.sites, site] });
+      }
+      return { variants: [...variants.values()].flatMap((variant) => variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options)), diagnostics };
     },
 
     attach: (request) => attachToUserSites(request, returns),
   };
   return provider;
-}
-
-/** The places that a name, a wildcard, `function+offset` or an address means; or what is wrong with it. */
-function places(binary: Binary, wanted: string, cpp: boolean, returns: boolean): Place[] | string {
-  const address = parseCount(wanted);
-  if (address !== undefined) {
-    const offset = binary.fileOffset(address);
-    if (offset === undefined) return `the address ${wanted} is in no code of ${binary.shownPath}`;
-    const within = binary.functionAt(offset);
-    const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
-    return inside === undefined ? [{ name: wanted, offset }] : `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}`;
-  }
-  if (cpp) return placesByName(binary, (symbol) => matchesSource(wanted, cppName(symbol)), (symbol) => cppName(symbol)?.name);
-  if (hasWildcard(wanted)) return placesByName(binary, (symbol) => matches(wanted, symbol), (symbol) => symbol);
-  const exact = binary.symbol(wanted);
-  if (exact) return exact.fileOffset > 0n || exact.address > 0n ? [{ name: wanted, offset: exact.fileOffset }] : [];
-
-  const plus = /^(.+)\+(\w+)$/.exec(wanted);
-  if (!plus) return [];
-  const symbol = binary.symbol(plus[1]);
-  const offset = parseCount(plus[2]);
-  if (symbol === undefined) return [];
-  if (offset === undefined) return `\`${plus[2]}\` is not a number of bytes`;
-  if (returns && offset > 0n) return "a function returns from no offset";
-  if (offset >= symbol.size && symbol.size > 0n) return `\`${symbol.name}\` has only ${symbol.size} bytes`;
-  const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
-  if (inside !== undefined) return `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}`;
-  return [{ name: wanted, offset: symbol.fileOffset + offset }];
-}
-
-/**
- * Where the instruction begins that a place is in the middle of; undefined when the place is a beginning. A breakpoint in the
- * middle of an instruction would corrupt the program.
- */
-function insideInstruction(binary: Binary, functionOffset: bigint, offset: number): number | undefined {
-  if (offset === 0) return undefined;
-  if (binary.machine === "arm64") return offset % 4 === 0 ? undefined : offset - (offset % 4);
-  const start = instructionAt(binary.read(functionOffset, offset + longestInstruction), offset);
-  return start === offset ? undefined : start ?? 0;
-}
-
-function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown: (symbol: string) => string | undefined): Place[] {
-  const found = new Map<string, Place>();
-  for (const symbol of binary.symbols()) {
-    if (symbol.kind !== "function" || symbol.fileOffset === 0n || !wanted(symbol.name)) continue;
-    // A symbol may be in several tables, in one of them with a version.
-    const key = `${symbol.name}@${symbol.fileOffset}`;
-    if (!found.has(key)) found.set(key, { name: shown(symbol.name) ?? symbol.name, offset: symbol.fileOffset });
-  }
-  return [...found.values()];
-}
-
-/** A name without parameters means all overloads; a template's name without arguments, all that were made of it. */
-function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
-  if (cpp === undefined) return false;
-  const { name, signature, full } = cpp;
-  if (!wanted.includes("(")) return matches(wanted, name) || (!wanted.includes("<") && matches(wanted, name.replace(/<.*>$/, "")));
-  const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
-  if (matches(spaced, signature) || matches(spaced, full)) return true;
-  // Where nothing demangles, parameters are unknown.
-  return signature === name && matches(wanted.replace(/\(.*$/s, ""), name);
 }
 
 function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, cpp: boolean, options: ResolveOptions): Resolution {
@@ -151,5 +125,5 @@ function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, 
   return missing(spec, options, `there is no function \`${wanted}\` ${where}`, help);
 }
 
-export const uprobe = userProbe("uprobe", "u");
-export const uretprobe = userProbe("uretprobe", "ur");
+export const uprobe = userProbe("uprobe", ["u", "line"]);
+export const uretprobe = userProbe("uretprobe", ["ur"]);

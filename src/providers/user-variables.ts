@@ -1,0 +1,233 @@
+// Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
+import type { DebugInfo, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
+import { describe } from "../language/check/unify.ts";
+import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
+import { roundUp, sizeOf } from "../language/layout.ts";
+import type { Type } from "../language/types.ts";
+import { parametersAtEntry, onFrame, resultOf } from "./call-arguments.ts";
+import { DebugTypes } from "./debug-types.ts";
+import { displaced, valueOf, type Seen } from "./locations.ts";
+import type { ResolveOptions } from "./provider.ts";
+import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
+import type { Binary, System } from "./system.ts";
+
+/** Where a probe is in a program. */
+export interface ProgramPlace {
+  readonly binary: Binary;
+  /** File offset of the instruction. */
+  readonly offset: bigint;
+  /** The probe fires when the function there has returned: its frame is gone. */
+  readonly returns: boolean;
+}
+
+/** Whether a handler wants anything that only debug information tells. */
+export function wantsVariables(uses: ReadonlySet<string>): boolean {
+  return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval.*");
+}
+
+export function debugInfoOf(binary: Binary): DebugInfo | string {
+  return binary.debugInfo?.() ?? `${binary.shownPath} has no debug information`;
+}
+
+/** Types are made once a binary, so that equal ones are one object. */
+const typesOf = new WeakMap<DebugInfo, DebugTypes>();
+
+/**
+ * `context` with what debug information tells of the variables at a place that the handler mentions; `key` is equal for places
+ * where they are fetched alike, which can share a program.
+ */
+export function withVariables(context: Context, place: ProgramPlace, system: System, { uses }: Pick<ResolveOptions, "uses">): { readonly context: Context; readonly key: string } {
+  const info = debugInfoOf(place.binary);
+  const address = place.binary.address(place.offset);
+  if (typeof info === "string" || address === undefined) {
+    const reason = typeof info === "string" ? info : "the place is in no code";
+    // What a result is remains known, though not its type.
+    return { context: { ...context, variables: reason }, key: reason };
+  }
+  const seen = seenFrom(place, address, info, context, system);
+  const around = functionAround(info, place.binary, place.offset, address);
+  const retval = around === undefined || !place.returns || !uses.has("retval.*") ? undefined : resultOf(around.fn, seen);
+  const args = place.returns ? undefined : parametersOf(around, info, seen);
+  const variables = new Variables(info, seen, place.returns, args ?? [], around, uses);
+  const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
+  return {
+    context: {
+      ...context, variables, ...(args === undefined || !uses.has("args") ? {} : { args }), ...(retval === undefined ? {} : { retval }),
+    },
+    key: keyOf([usedArgs, variables.used, retval]),
+  };
+}
+
+function keyOf(parts: unknown): string {
+  return JSON.stringify(parts, (key, value: unknown) => {
+    if (typeof value === "bigint") return `${value}n`;
+    return key === "type" ? `${describe(value as Type)} ${sizeOf(value as Type)}` : value;
+  });
+}
+
+function seenFrom({ binary, returns }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
+  const registers = registersOf(hostMachine);
+  let types = typesOf.get(info);
+  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, "user"));
+  const here: Fetch | undefined = !returns ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
+    : context.func === "user" ? { kind: "function" } : undefined;
+  return {
+    address, registers, types, space: "user",
+    loaded: (wanted) => {
+      if (binary.fixed) return { kind: "constant", value: wanted };
+      return here === undefined ? "unknown where a function returns: this kernel does not tell where the program was loaded" : displaced(here, wanted - address);
+    },
+    threadLocal: (offset) => {
+      const { threadLocals } = binary;
+      if (threadLocals === undefined) return "in a library's thread-local storage, which is at no fixed place";
+      const pointer = threadPointer(system);
+      if (pointer === undefined) return "in thread-local storage, and this kernel does not describe where that is (CONFIG_DEBUG_INFO_BTF)";
+      // ELF Handling For Thread-Local Storage: the executable's block is just below the thread pointer (variant II), or above (I).
+      const { size, align } = threadLocals;
+      const distance = Number(align > 1n ? align : 1n);
+      return displaced(pointer, hostMachine === "arm64" ? BigInt(roundUp(16, distance)) + offset : offset - BigInt(roundUp(Number(size), distance)));
+    },
+  };
+}
+
+/** The current thread's pointer, which the kernel keeps in its task. */
+function threadPointer(system: System): Fetch | undefined {
+  let type = system.types.find("task_struct", "struct");
+  let offset = 0;
+  for (const name of hostMachine === "arm64" ? ["thread", "uw", "tp_value"] : ["thread", "fsbase"]) {
+    const member: { readonly offset: number; readonly type: Type } | undefined = type?.kind === "struct" ? type.members.find((one) => one.name === name) : undefined;
+    if (member === undefined) return undefined;
+    offset += member.offset;
+    ({ type } = member);
+  }
+  return { kind: "pointed", base: { kind: "task" }, offset, size: 8, signed: false, space: "kernel" };
+}
+
+interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean }
+
+/** The function at a place: what was compiled there, be it inlined. */
+function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address: bigint): Around | undefined {
+  const holds = (instance: FunctionInstance): boolean => instance.ranges.some(({ low, high }) => low <= address && address < high);
+  const name = binary.functionAt(offset)?.name;
+  for (const fn of name === undefined ? [] : info.functionsNamed(name)) {
+    const instance = fn.instances.find((one) => one.kind === "body" && one.entry === address);
+    if (instance !== undefined) return { fn, instance, entry: true };
+  }
+  const [innermost] = info.framesAt(address);
+  if (innermost === undefined) return undefined;
+  let found: Around | undefined;
+  for (const fn of info.functionsNamed(innermost.function)) {
+    for (const instance of fn.instances) {
+      if (!holds(instance)) continue;
+      const entry = instance.kind === "body" && instance.entry === address;
+      if (found === undefined || entry) found = { fn, instance, entry };
+    }
+  }
+  return found;
+}
+
+/** Parameters in order, as they are at the place. */
+function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen): Argument[] {
+  if (around === undefined) return [];
+  const { fn, instance, entry } = around;
+  if (entry && instance !== undefined) return parametersAtEntry(fn, instance.parameters, seen).map(({ name, value }) => ({ name, ...value }));
+  const inScope = info.variablesAt(seen.address).filter(({ kind }) => kind === "parameter");
+  return (instance?.parameters ?? fn.parameters).map((parameter) => {
+    const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
+    return { name: parameter.name, ...valueOf(here, seen) };
+  });
+}
+
+/** Larger variables are not shown among the others: an event has an end. */
+const largestShown = 1 << 10;
+
+class Variables implements ProgramVariables {
+  readonly #info: DebugInfo;
+  readonly #seen: Seen;
+  readonly #args: readonly Argument[];
+  readonly #around: Around | undefined;
+  readonly #scope: readonly Variable[];
+  readonly #found = new Map<string, Argument | string | undefined>();
+  #inScope: readonly Argument[] | undefined;
+  /** What the script uses. */
+  readonly used: readonly unknown[];
+
+  constructor(info: DebugInfo, seen: Seen, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
+    this.#info = info;
+    this.#seen = seen;
+    this.#args = args;
+    this.#around = around;
+    this.#scope = returns ? [] : info.variablesAt(seen.address);
+    const named = [...uses].filter((use) => use.startsWith("var.")).map((use) => use.slice("var.".length));
+    this.used = [...named.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
+  }
+
+  find(name: string): Argument | string | undefined {
+    if (!this.#found.has(name)) this.#found.set(name, this.#find(name));
+    return this.#found.get(name);
+  }
+
+  get inScope(): readonly Argument[] {
+    return (this.#inScope ??= this.#all());
+  }
+
+  *names(): Iterable<string> {
+    for (const { name } of this.#args) yield name;
+    for (const { name } of this.#scope) yield name;
+  }
+
+  #find(name: string): Argument | string | undefined {
+    const at = name.indexOf("@");
+    const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
+    if (file === undefined) {
+      const local = this.#scope.find((variable) => variable.name === plain);
+      if (local !== undefined) return this.#argument(local);
+      const arg = this.#args.find((one) => one.name === plain);
+      if (arg !== undefined) return arg;
+    }
+    const globals = this.#info.globalsNamed(plain).filter(({ declared }) => file === undefined || isFile(declared.file, file));
+    const own = globals.filter(({ declared }) => declared.file === this.#around?.fn.declared.file);
+    const candidates = own.length > 0 ? own : globals;
+    const [first, second] = candidates;
+    if (first === undefined) return undefined;
+    if (second !== undefined && second.declared.file !== first.declared.file) {
+      const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))].slice(0, 3);
+      return `there are several variables \`${plain}\`: say which, as in ${files.map((one) => `var("${plain}@${one}")`).join(" or ")}`;
+    }
+    return { ...this.#argument(first), name };
+  }
+
+  /** A parameter at the function's entry is where its caller put it; a local is nowhere yet. */
+  #argument(variable: Variable): Argument {
+    const { name, kind } = variable;
+    if (this.#around?.entry === true) {
+      const arg = kind === "parameter" ? this.#args.find((one) => one.name === name) : undefined;
+      if (arg !== undefined) return arg;
+      if (this.#unset(variable)) {
+        return { ...valueOf(variable, this.#seen), name, absent: "not set yet at the function's entry; probe a line behind its declaration" };
+      }
+    }
+    return { name, ...valueOf(variable, this.#seen) };
+  }
+
+  #unset(variable: Variable): boolean {
+    if (this.#around?.entry !== true || variable.kind !== "local") return false;
+    const location = variable.location(this.#seen.address);
+    return location.kind === "memory" && onFrame(location.address);
+  }
+
+  #all(): Argument[] {
+    const all = new Map<string, Argument>();
+    for (const variable of this.#scope) {
+      if (variable.name === "" || all.has(variable.name) || this.#unset(variable)) continue;
+      const argument = this.#argument(variable);
+      if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
+    }
+    return [...all.values()];
+  }
+}
+
+/** Is this the file that is meant: its path, or the end of it? */
+export function isFile(path: string, wanted: string): boolean {
+  return path === wanted || path.endsWith(`/${wanted}`);
+}
