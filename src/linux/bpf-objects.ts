@@ -64,6 +64,28 @@ export function mapInfo(fd: number): MapInfo {
   };
 }
 
+const LINK_PERF_EVENT = 7;
+const LINK_KPROBE_MULTI = 8;
+/** bpf_perf_event_type */
+const PERF_EVENT_KPROBE = 3;
+const PERF_EVENT_KRETPROBE = 4;
+
+/**
+ * Calls that a link's kernel probes did not see: nested ones, and those for which a kretprobe had no room. Known since Linux
+ * 6.7; before, and of other links, 0. (struct bpf_link_info)
+ */
+export function linkMisses(fd: number): number {
+  const view = info(fd, 64);
+  switch (view.getUint32(0, true)) {
+    case LINK_KPROBE_MULTI: return count(view, 32);
+    case LINK_PERF_EVENT: {
+      const type = view.getUint32(16, true);
+      return type === PERF_EVENT_KPROBE || type === PERF_EVENT_KRETPROBE ? count(view, 48) : 0;
+    }
+    default: return 0;
+  }
+}
+
 /** The kernel counts runs and their time of every program while this descriptor is open. */
 export function enableStats(): number {
   attr.clear();

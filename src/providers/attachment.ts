@@ -59,18 +59,19 @@ export class Attaching {
     }
   }
 
-  done(run?: () => void): Attachment {
+  done(more: Pick<Attachment, "run" | "missed" | "closed"> = {}): Attachment {
     const descriptors = this.#descriptors;
     let open = true;
     return {
+      ...more,
       attached: this.#attached,
       failed: this.#failed,
       descriptors,
-      ...(run ? { run } : {}),
       [Symbol.dispose]() {
         if (!open) return;
         open = false;
         for (const fd of descriptors.toReversed()) closeFd(fd);
+        more.closed?.();
       },
     };
   }
@@ -89,12 +90,13 @@ function isAboutSites(error: LinuxError): boolean {
 }
 
 /**
- * Runs a program on a perf event, which is closed when that fails. The ioctl is enough for a cookie of 0; others need a link.
+ * Runs a program on a perf event, which is closed when that fails. The ioctl is enough for a cookie of 0; others need a link,
+ * and so does who wants to ask about it.
  * Gives the descriptors in the order they were opened.
  */
-export function attachToPerfEvent(program: number, event: number, cookie: bigint): number[] {
+export function attachToPerfEvent(program: number, event: number, cookie: bigint, by: "cheapest" | "link" = "cheapest"): number[] {
   try {
-    if (cookie !== 0n) return [event, linkCreatePerfEvent(program, event, cookie)];
+    if (cookie !== 0n || by === "link") return [event, linkCreatePerfEvent(program, event, cookie)];
     perfAttach(event, program);
     return [event];
   } catch (error) {

@@ -57,7 +57,7 @@ export const iterator: Provider = {
   attach(request) {
     let link = -1;
     const attaching = new Attaching(request).each(() => [link = linkCreateIter(request.program)]);
-    return attaching.done(() => { if (link >= 0) walk(link); });
+    return attaching.done({ run: () => { if (link >= 0) walk(link); } });
   },
 };
 

@@ -1,7 +1,8 @@
 // kprobe and kretprobe: any kernel function or instruction. Many at once by a kprobe-multi link, else perf events.
-import { BPF_TRACE_KPROBE_MULTI, linkCreateKprobeMulti } from "../linux/bpf.ts";
+import { BPF_TRACE_KPROBE_MULTI, linkCreateKprobeMulti, linkMisses } from "../linux/bpf.ts";
 import { cString } from "../linux/ffi.ts";
-import { openPerfEvent } from "../linux/perf.ts";
+import { defineKretprobe, type KprobeEvent } from "../linux/kprobe-events.ts";
+import { openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.ts";
 import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
 import { LinuxError } from "../linux/error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
@@ -10,7 +11,7 @@ import { u64, type Type } from "../language/types.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, noFunction, type FunctionPattern } from "./kernel-functions.ts";
-import type { Provider } from "./provider.ts";
+import type { Attachment, Provider } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -18,17 +19,24 @@ import type { System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** The symbol, or nothing and an absolute address as the offset. */
-export interface KprobeSite { readonly symbol?: string; readonly offset: bigint }
+export interface KprobeSite {
+  readonly symbol?: string;
+  readonly offset: bigint;
+  /** How many calls may be under way at once before returns are missed; the kernel's choice where it is absent. */
+  readonly maxactive?: number;
+}
 
 /** Fewer functions than this go one by one: perf events are in every kernel. */
 const MULTI_FROM = 4;
+/** KRETPROBE_MAXACTIVE_MAX */
+const MAXACTIVE_LIMIT = 4096;
 
 function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   const returns = name === "kretprobe";
   const provider: Provider = {
     name,
     aliases: [alias],
-    usage: returns ? `${name}[:MODULE]:FUNCTION` : `${name}[:MODULE]:FUNCTION[+OFFSET]`,
+    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET]`,
     doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard.",
 
     *list(parts, system) {
@@ -41,8 +49,12 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
 
     resolve(spec, system, options) {
-      if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "") return wrongParts(spec, provider.usage);
-      const wanted = functionPattern(spec.parts);
+      const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
+      if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);
+      if (maxactive !== undefined && !(maxactive >= 1 && maxactive <= MAXACTIVE_LIMIT)) {
+        return refused(spec, "arguments", `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`);
+      }
+      const wanted = functionPattern(parts);
       const shown = (symbol: string): string => `${name}:${wanted.module === undefined || hasWildcard(wanted.module) ? "" : `${wanted.module}:`}${symbol}`;
 
       const address = parseCount(wanted.name);
@@ -59,7 +71,8 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
 
       // Each function has arguments of its own.
       const typed = options.uses.has("args") && !returns && offset === 0n;
-      if (names.length >= MULTI_FROM && !typed && hasMultiLinks(system)) {
+      const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : names.length >= MULTI_FROM && !typed && maxactive === undefined;
+      if (multi && hasMultiLinks(system)) {
         const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
         return resolved(variantsOf(context(system, true), sites, options));
       }
@@ -67,7 +80,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
       }
       const sites = names.map((symbol): SiteRef => ({
-        name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset } satisfies KprobeSite,
+        name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset, ...(maxactive === undefined ? {} : { maxactive }) } satisfies KprobeSite,
       }));
       if (!typed) return resolved(variantsOf(context(system, false), sites, options));
       return resolved(sites.map((site): Variant => {
@@ -78,20 +91,30 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
 
     attach(request) {
       const attaching = new Attaching(request);
+      const links: { readonly descriptor: number; readonly sites: readonly SiteRef[] }[] = [];
+      const missed: Attachment["missed"] = () => links.flatMap(({ descriptor, sites: [site, ...more] }) => {
+        const count = linkMisses(descriptor);
+        if (count === 0) return [];
+        const name = more.length === 0 ? site.name : `${site.name} and ${more.length} more`;
+        return [{ site: { ...site, name }, count, help: returns ? missedReturns(name) : "they happened while the CPU was handling another kprobe" }];
+      });
       if (request.context.load) {
-        return attaching.together(request.sites.map((_, i) => i), (sites, cookies) => linkCreateKprobeMulti(request.program, {
-          symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns,
-        })).done();
+        return attaching.together(request.sites.map((_, i) => i), (sites, cookies) => {
+          const descriptor = linkCreateKprobeMulti(request.program, {
+            symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns,
+          });
+          links.push({ descriptor, sites });
+          return descriptor;
+        }).done({ missed });
       }
-      const type = pmuType("kprobe");
+      const definitions: KprobeEvent[] = [];
       return attaching.each((site, cookie) => {
-        const { symbol, offset } = site.data as KprobeSite;
-        if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${site.name}`, hint: "this kernel has no kprobes" });
-        const probe = {
-          type, config: returns ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, pid: -1, cpu: 0,
-        };
-        return attachToPerfEvent(request.program, withReason(site.name, () => openPerfEvent(probe)), cookie);
-      }).done();
+        const event = openKprobe(site, returns, definitions);
+        // By a link, which tells what was missed.
+        const descriptors = attachToPerfEvent(request.program, event, cookie, "link");
+        links.push({ descriptor: descriptors.at(-1)!, sites: [site] });
+        return descriptors;
+      }).done({ missed, closed: () => { for (const definition of definitions) definition[Symbol.dispose](); } });
     },
   };
 
@@ -114,6 +137,28 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   return provider;
 }
 
+/** The perf event of a site's kprobe; those with room of their own need a definition, which is to be removed after it. */
+function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: KprobeEvent[]): number {
+  const { symbol, offset, maxactive } = data as KprobeSite;
+  const everywhere = { pid: -1, cpu: 0 };
+  return withReason(name, () => {
+    if (maxactive !== undefined && symbol !== undefined) {
+      const definition = defineKretprobe(symbol, maxactive);
+      definitions.push(definition);
+      return openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: definition.id, samplePeriod: 1, ...everywhere });
+    }
+    const type = pmuType("kprobe");
+    if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${name}`, hint: "this kernel has no kprobes" });
+    return openPerfEvent({
+      type, config: returns ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, ...everywhere,
+    });
+  });
+}
+
+function missedReturns(name: string): string {
+  return `more calls were under way than the kernel had room for, or another kprobe was being handled: try ${name}:maxactive=${MAXACTIVE_LIMIT}, or fexit, which has no such limit`;
+}
+
 /** Says what the kernel's refusal of a probe means. */
 function withReason(name: string, open: () => number): number {
   try {
@@ -128,9 +173,17 @@ function withReason(name: string, open: () => number): number {
 
 const refusals: Readonly<Record<string, string>> = {
   EINVAL: "the kernel has this place on its list of those that must not be probed (code of exceptions, of tracing, of probes themselves)",
+  EADDRNOTAVAIL: "several functions have this name: kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
   EILSEQ: "the offset is inside an instruction, or behind the function's end",
   ENOENT: "the function is gone, or of a module that is not loaded",
 };
+
+/** A last part `maxactive=N`; not a number where it says none. */
+function withMaxactive(parts: readonly string[]): { parts: readonly string[]; maxactive: number | undefined } {
+  const last = parts.at(-1) ?? "";
+  if (!last.startsWith("maxactive=")) return { parts, maxactive: undefined };
+  return { parts: parts.slice(0, -1), maxactive: Number(parseCount(last.slice("maxactive=".length)) ?? NaN) };
+}
 
 /** `fn+0x10`, in bytes. */
 function withOffset(pattern: FunctionPattern): { pattern: FunctionPattern; offset: bigint | undefined } {
@@ -138,6 +191,12 @@ function withOffset(pattern: FunctionPattern): { pattern: FunctionPattern; offse
   if (plus < 0) return { pattern, offset: 0n };
   return { pattern: { ...pattern, name: pattern.name.slice(0, plus) }, offset: parseCount(pattern.name.slice(plus + 1)) };
 }
+
+/**
+ * Since Linux 6.14 a multi link's returns are followed on each task's own stack of calls, so that none is missed; a perf
+ * event's have room for ten or two a CPU, a multi link's before that for two a function and CPU.
+ */
+const RETURNS_UNLIMITED = [6, 14] as const;
 
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {

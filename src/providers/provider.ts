@@ -77,4 +77,8 @@ export interface Attachment extends Disposable {
    * is over when all of them have run.
    */
   run?(): void;
+  /** Events that the kernel knows its probes missed, by site; asked before the descriptors are closed. */
+  missed?(): readonly { readonly site: SiteRef; readonly count: number; readonly help?: string }[];
+  /** What is left to do once the descriptors are closed. */
+  closed?(): void;
 }

@@ -2,6 +2,7 @@
 // missed because a handler was running already.
 import type { Plan } from "../compiler/plan.ts";
 import { progInfo } from "../linux/bpf.ts";
+import type { Attachment } from "../providers/provider.ts";
 import type { Trouble } from "./events.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";
 
@@ -56,12 +57,20 @@ export class TroubleCounters {
   }
 }
 
-/** Events that a program did not see because it (or a tracing program like it) was running on that CPU already. */
-export function missedEvents(programs: readonly LoadedProgram[]): Trouble[] {
+/**
+ * Events that were missed: a program did not see them because it (or a tracing program like it) was running on that CPU
+ * already, or the probe under it knows of some.
+ */
+export function missedEvents(programs: readonly LoadedProgram[], attachments: readonly Attachment[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { program, descriptor } of programs) {
     const missed = progInfo(descriptor).recursionMisses;
     if (missed > 0) troubles.push({ kind: "missed", probe: program.sites[0]?.name ?? program.name, count: missed });
+  }
+  for (const attachment of attachments) {
+    for (const { site, count, help } of attachment.missed?.() ?? []) {
+      troubles.push({ kind: "missed", probe: site.name, count, ...(help === undefined ? {} : { help }) });
+    }
   }
   return troubles;
 }

@@ -22,6 +22,13 @@ export async function detachAll(attachments: readonly Attachment[]): Promise<voi
     }
   }
   await closeAllParallel(descriptors);
+  for (const attachment of attachments) {
+    try {
+      if (attachment.descriptors.length > 0) attachment.closed?.();
+    } catch (error) {
+      failure ??= error;
+    }
+  }
   if (failure !== undefined) throw failure;
 }
 

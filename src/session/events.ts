@@ -73,6 +73,7 @@ export interface MapSnapshot {
 export type Trouble =
   | { readonly kind: "lost"; readonly probe: string; readonly count: number }
   | { readonly kind: "map-full"; readonly map: string; readonly count: number }
-  | { readonly kind: "missed"; readonly probe: string; readonly count: number }
+  /** `help`: why, and what to change; without it the handler was running already. */
+  | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
   | { readonly kind: "message"; readonly text: string };

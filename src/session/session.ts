@@ -434,7 +434,7 @@ class LiveSession implements Session {
     this.#stopHosts();
     if (this.#failure) return;
     this.#owners.scan();
-    const missed = this.#attachments.length > 0 ? missedEvents(this.#kernel.programs) : [];
+    const missed = this.#attachments.length > 0 ? missedEvents(this.#kernel.programs, this.#attachments) : [];
     await this.#detach();
     // After exit() these are only thrown away: they happened later.
     await this.#drainRest();

@@ -22,6 +22,8 @@ export interface ProbeCase extends GuestCase {
   readonly output: string | RegExp;
   /** It fails, and says this. */
   readonly refusal?: RegExp;
+  /** It works, and says this on stderr; else it says nothing there. */
+  readonly warning?: RegExp;
 }
 
 const work = "/bin/work 1000";
@@ -29,7 +31,8 @@ const reads = "pid == cpid && arg2 == 512";
 
 /** The cases of a kernel; where a function's second instruction is, behind ftrace's call, differs by the landing pad of newer ones. */
 export function probeCases([major, minor]: readonly [number, number]): readonly ProbeCase[] {
-  const second = major > 6 || (major === 6 && minor >= 12) ? 9 : 5;
+  const atLeast = (wantedMajor: number, wantedMinor: number): boolean => major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+  const second = atLeast(6, 12) ? 9 : 5;
   return [
     { name: "kprobe: function", command: work, script: `kprobe:vfs_read /${reads}/ { @ = count(); }`, output: "@: 1000" },
     { name: "kprobe: function+offset", command: work, script: `kprobe:vfs_read+${second} /${reads}/ { @ = count(); }`, output: "@: 1000" },
@@ -75,6 +78,17 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     {
       name: "kretprobe: of a module", command: "/bin/work 5 /dev/net/tun",
       script: "kretprobe:tun:tun_chr_open /pid == cpid/ { @[retval] = count(); }", output: "@[0]: 5",
+    },
+    {
+      name: "kretprobe: more calls under way than it has room for", command: "/bin/sleepers 40",
+      script: "kretprobe:hrtimer_nanosleep /comm == \"sleepers\"/ { @ = count(); }",
+      // Room for ten: newer kernels need none, and older ones do not tell.
+      output: atLeast(6, 14) ? "@: 40" : "@: 10",
+      ...(atLeast(6, 14) || !atLeast(6, 7) ? {} : { warning: /^WARNING: kretprobe:hrtimer_nanosleep missed 3\d events \(more calls were under way .*maxactive=4096, or fexit/ }),
+    },
+    {
+      name: "kretprobe: maxactive", command: "/bin/sleepers 40",
+      script: "kretprobe:hrtimer_nanosleep:maxactive=64 /comm == \"sleepers\"/ { @ = count(); }", output: "@: 40",
     },
     {
       name: "kprobe and kretprobe pair up", command: work,

@@ -20,12 +20,12 @@ for (const [index, { script, command, args = [] }] of cases.entries()) {
   writeFileSync(output, "");
   const start = performance.now();
   const late = setTimeout(() => process.kill(process.pid, "SIGINT"), caseMilliseconds);
-  const words = ["-q", "-o", output, ...(command === undefined ? [] : ["-c", command]), "-e", script, ...args];
+  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), "-e", script, ...args];
   const { exitCode } = await main(words);
   clearTimeout(late);
   process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM").removeAllListeners("SIGHUP");
   const result: CaseResult = {
-    index, code: exitCode, stdout: readFileSync(output, "utf8"), stderr, milliseconds: Math.round(performance.now() - start),
+    index, code: exitCode, stdout: readFileSync(output, "utf8"), stderr: stderr.replace(/^Attached \d+ probes?\n/, ""), milliseconds: Math.round(performance.now() - start),
   };
   appendFileSync(results, `case ${JSON.stringify(result)}\n`);
 }

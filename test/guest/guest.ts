@@ -10,6 +10,9 @@ import { initramfs, type GuestContents } from "./initramfs.ts";
 // levels of page tables are walked faster.
 const cpu = "max,-cx16,-la57";
 
+/** What the kernel says when something of it went wrong. */
+export const complaint = /WARNING:|BUG:|Oops|general protection|Call Trace|RCU stall|stalls on CPU/;
+
 export interface JobResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -35,12 +38,14 @@ export interface GuestOptions extends GuestContents {
   readonly kernel: KernelFiles;
   /** Seconds after which the guest is cut off. */
   readonly deadline: number;
+  /** Its power is cut once the second serial port has had this. */
+  readonly cutAt?: RegExp;
   readonly memory?: string;
   /** The kernel puts itself at another address at every boot. Off unless asked for: a crash is then easier to read. */
   readonly kaslr?: boolean;
 }
 
-export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false, ...contents }: GuestOptions): Promise<GuestResult> {
+export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false, cutAt, ...contents }: GuestOptions): Promise<GuestResult> {
   const folder = mkdtempSync(join(tmpdir(), "strobe-guest-"));
   try {
     const archive = join(folder, "initramfs");
@@ -59,11 +64,13 @@ export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false,
     let complaint = "";
     qemu.stderr.on("data", (data: Buffer) => { complaint += data.toString(); });
     const killer = setTimeout(() => qemu.kill("SIGKILL"), deadline * 1000);
+    const watcher = cutAt && setInterval(() => { if (cutAt.test(textOf(results))) qemu.kill("SIGKILL"); }, 100);
     await new Promise<void>((done, failed) => {
       qemu.on("error", failed);
       qemu.on("close", () => done());
     });
     clearTimeout(killer);
+    clearInterval(watcher);
     return { ...readResults(textOf(results)), console: complaint + textOf(console), seconds: elapsed() };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -26,3 +26,35 @@ int main(int argc, char **argv)
 	return sum == 1;
 }
 `;
+
+// `sleepers N [SECONDS]`: after so many seconds, N processes are in one kernel function at the same time, for a second.
+export const sleepersSource = `
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int ready[2];
+	char byte;
+	if (pipe(ready))
+		return 1;
+	for (int i = atoi(argv[1]); i > 0; i--) {
+		if (fork())
+			continue;
+		close(ready[1]);
+		if (read(ready[0], &byte, 1)) /* all begin when the last was made */
+			return 1;
+		nanosleep(&(struct timespec){ 1, 0 }, NULL);
+		return 0;
+	}
+	close(ready[0]);
+	for (time_t until = time(NULL) + (argc > 2 ? atoi(argv[2]) : 0); time(NULL) < until;)
+		usleep(10000);
+	close(ready[1]);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+`;
