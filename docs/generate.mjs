@@ -41,7 +41,7 @@ function builtinsPage(builtins) {
     ...(b.kernel ? [`Linux ${b.kernel} and later`] : []),
   ].join(", ");
   const sections = groups.map(([title, text, belongs]) => {
-    const rows = builtins.filter(belongs)
+    const rows = builtins.filter((b) => belongs(b) && b.spelling?.bpftrace?.length !== 0)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((b) => row(`\`${b.signature}\``, b.doc + (remarks(b) ? ` (${remarks(b)})` : ""), places[b.placement]));
     return `## ${title}\n\n${text ? `${text}\n\n` : ""}${table(["", "what it is", "runs in"], rows)}\n`;

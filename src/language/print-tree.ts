@@ -14,7 +14,7 @@ export function printTree(program: Program): string {
     ...program.structs.map(structForm),
     ...program.enums.map((e) => list("enum", e.name || "_", ...e.constants.map((c) => list(c.name, String(c.value))))),
     ...program.maps.map((m) => list("map", `@${m.name}`, m.storage, ...(m.entries === undefined ? [] : [String(m.entries)]))),
-    ...program.functions.map((f) => list("fn", f.name, list(...f.parameters.map((parameter) => `$${parameter.name}:${typeNameText(parameter.type)}`)),
+    ...program.functions.map((f) => list("fn", f.name, list(...f.parameters.map((parameter) => `$${parameter.name}${parameter.type === undefined ? "" : `:${typeNameText(parameter.type)}`}`)),
       ...(f.result === undefined ? [] : [typeNameText(f.result)]), ...f.body.statements.map(statementForm))),
     ...program.probes.map((probe) => list("probe", ...probe.specs.map((spec) => [spec.provider, ...spec.parts].map(specPart).join(":")),
       ...(probe.predicate === undefined ? [] : [list("when", expressionForm(probe.predicate))]), ...probe.body.statements.map(statementForm))),

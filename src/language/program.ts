@@ -22,6 +22,8 @@ export interface Dialect {
   readonly stringCapacity: number;
   /** Maps are printed when the session ends. */
   readonly printMapsAtExit: boolean;
+  /** A format may say `%v`: the value as its type is written. */
+  readonly valueConversion?: true;
   /** What text output looks like. */
   readonly printStyle: "bpftrace" | "systemtap" | "d";
 }
@@ -55,7 +57,8 @@ export interface MapDeclaration { readonly name: string; readonly storage: strin
 
 export interface FunctionDeclaration {
   readonly name: string;
-  readonly parameters: readonly { readonly name: string; readonly type: TypeName; readonly span: Span }[];
+  /** Without a type a parameter has that of what it is called with. */
+  readonly parameters: readonly { readonly name: string; readonly type?: TypeName; readonly span: Span }[];
   readonly result?: TypeName;
   readonly body: Block;
   readonly span: Span;

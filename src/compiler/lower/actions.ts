@@ -22,6 +22,12 @@ export function action(f: FunctionState, e: Call): boolean {
     case "cat": formatted(f, e, (format) => ({ kind: "cat", format })); return true;
     case "system": formatted(f, e, (format) => ({ kind: "system", format })); return true;
     case "print": print(f, e); return true;
+    case "emit": {
+      const [name, record] = args;
+      if (record?.kind !== "record") return f.refuse(e.span, "`emit()` wants a record");
+      send(f, e, { kind: "data", name: literalText(name) }, record.fields.map((part) => field(f, part.name, part.value)));
+      return true;
+    }
     case "time": send(f, e, { kind: "time", format: args[0] === undefined ? "%H:%M:%S\n" : literalText(args[0]) }, []); return true;
     case "join": join(f, e); return true;
     case "clear":

@@ -4,7 +4,7 @@ import { boolType, i64, voidType } from "../types.ts";
 
 export const actionBuiltins: readonly BuiltinSpec[] = [
   // ── output ──
-  { name: "print", form: "function", arity: [1, 3], signature: "print(value), print(@map [, top [, divisor]])", placement: "both", statement: true, type: voidType, doc: "Prints a value or a whole map." },
+  { name: "print", spelling: { typescript: [] }, form: "function", arity: [1, 3], signature: "print(value), print(@map [, top [, divisor]])", placement: "both", statement: true, type: voidType, doc: "Prints a value or a whole map." },
   { name: "printf", form: "function", arity: [1, 255], signature: "printf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints values by a format." },
   { name: "errorf", form: "function", arity: [1, 255], signature: "errorf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Like printf, as an error with the place in the script." },
   { name: "warnf", form: "function", arity: [1, 255], signature: "warnf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Like printf, as a warning with the place in the script." },
@@ -12,6 +12,9 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "cat", form: "function", arity: [1, 255], signature: "cat(\"file name format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints a file." },
   { name: "join", form: "function", arity: [1, 2], signature: "join(strings [, separator])", placement: "kernel", statement: true, type: voidType, doc: "Prints an array of strings on one line." },
   { name: "skboutput", form: "function", arity: [4, 4], signature: "skboutput(\"path\", skb, length, offset)", placement: "kernel", type: { kind: "integer", bits: 32, signed: false }, kernel: "5.5", planned: true, doc: "Appends a packet to a capture file." },
+
+  // Other languages print(); the TypeScript front-end writes this for event.emit({ … }).
+  { name: "emit", spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] }, form: "function", arity: [2, 2], signature: "emit({ … })", placement: "both", statement: true, type: voidType, doc: "Sends a typed event to the program." },
 
   // ── ending, failing ──
   { name: "exit", form: "both", arity: [0, 1], signature: "exit([code])", placement: "both", statement: true, type: voidType, doc: "Ends tracing; end probes still run." },
@@ -29,10 +32,10 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "unwatch", form: "function", arity: [1, 1], signature: "unwatch(address)", placement: "kernel", statement: true, type: voidType, planned: true, doc: "Removes a watchpoint." },
 
   // ── maps ──
-  { name: "clear", form: "function", arity: [1, 1], signature: "clear(@map)", placement: "both", statement: true, type: voidType, doc: "Removes everything from a map." },
-  { name: "zero", form: "function", arity: [1, 1], signature: "zero(@map)", placement: "both", statement: true, type: voidType, doc: "Sets every value of a map to zero." },
-  { name: "delete", form: "function", arity: [1, 2], signature: "delete(@map, key)", placement: "both", type: boolType, doc: "Removes a key from a map; whether there was one." },
-  { name: "has_key", form: "function", arity: [2, 2], signature: "has_key(@map, key)", placement: "both", type: boolType, doc: "Whether a map has a key." },
-  { name: "find", form: "function", arity: [3, 3], signature: "find(@map, key, $variable)", placement: "both", type: boolType, doc: "Looks a key up: whether it is there, and its value into a variable." },
+  { name: "clear", spelling: { typescript: [] }, form: "function", arity: [1, 1], signature: "clear(@map)", placement: "both", statement: true, type: voidType, doc: "Removes everything from a map." },
+  { name: "zero", spelling: { typescript: [] }, form: "function", arity: [1, 1], signature: "zero(@map)", placement: "both", statement: true, type: voidType, doc: "Sets every value of a map to zero." },
+  { name: "delete", spelling: { typescript: [] }, form: "function", arity: [1, 2], signature: "delete(@map, key)", placement: "both", type: boolType, doc: "Removes a key from a map; whether there was one." },
+  { name: "has_key", spelling: { typescript: [] }, form: "function", arity: [2, 2], signature: "has_key(@map, key)", placement: "both", type: boolType, doc: "Whether a map has a key." },
+  { name: "find", spelling: { typescript: [] }, form: "function", arity: [3, 3], signature: "find(@map, key, $variable)", placement: "both", type: boolType, doc: "Looks a key up: whether it is there, and its value into a variable." },
   { name: "len", form: "function", arity: [1, 1], signature: "len(@map | stack)", placement: "both", type: i64, doc: "Entries of a map, or frames of a stack." },
 ];

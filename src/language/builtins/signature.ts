@@ -7,7 +7,7 @@ export type Placement = "kernel" | "host" | "both";
 export interface BuiltinSpec {
   /** Canonical name: what the tree, the checker and the compiler use. bpftrace's spelling where it has one. */
   readonly name: string;
-  /** Other spellings, a language each. Where a language is absent the canonical name is its spelling. */
+  /** Other spellings, a language each, none of them where it has other means. Where a language is absent, table.ts has its rule. */
   readonly spelling?: Partial<Record<"bpftrace" | "systemtap" | "d" | "typescript", readonly string[]>>;
   /** A bare value (`pid`), a function (`str(p)`), both (`nsecs`, `kstack`), or an aggregation (`@ = count()`). */
   readonly form: "value" | "function" | "both" | "aggregate";

@@ -38,6 +38,11 @@ export interface BuiltinNames {
   names(): readonly string[];
 }
 
+/** How a language spells what its column leaves out. */
+const conventions: Partial<Record<Dialect["name"], (name: string) => string>> = {
+  typescript: (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+};
+
 const views = new Map<Dialect["name"], BuiltinNames>();
 
 export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
@@ -48,8 +53,9 @@ export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
 
 function viewOf(dialect: Dialect["name"]): BuiltinNames {
   const rows = new Map<string, BuiltinSpec>();
+  const spelled = conventions[dialect] ?? ((name: string) => name);
   for (const spec of builtins) {
-    for (const spelling of spec.spelling?.[dialect] ?? [spec.name]) rows.set(spelling, spec);
+    for (const spelling of spec.spelling?.[dialect] ?? [spelled(spec.name)]) rows.set(spelling, spec);
   }
   const row = (name: string): BuiltinSpec | undefined => numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
   return {

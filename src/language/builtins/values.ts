@@ -4,13 +4,13 @@ import { boolType, u32, u64 } from "../types.ts";
 
 export const valueBuiltins: readonly BuiltinSpec[] = [
   // ── what fired ──
-  { name: "args", form: "both", arity: [0, 0], signature: "args", placement: "kernel", doc: "All arguments of the probe, as a struct: args.name." },
+  { name: "args", spelling: { typescript: [] }, form: "both", arity: [0, 0], signature: "args", placement: "kernel", doc: "All arguments of the probe, as a struct: args.name." },
   { name: "vars", form: "both", arity: [0, 0], signature: "vars", placement: "kernel", doc: "Parameters and locals of the traced program in scope, as a struct: vars.name." },
   // Stands for arg0, arg1, …: `findBuiltin` knows the numbered names.
   { name: "argN", form: "value", signature: "arg0, arg1, …", placement: "kernel", type: u64, doc: "The Nth argument of the traced function, a bare 64-bit value." },
   { name: "ctx", form: "both", arity: [0, 0], signature: "ctx", placement: "kernel", doc: "Pointer to the probe's raw context." },
   { name: "func", form: "both", arity: [0, 0], signature: "func", placement: "kernel", doc: "Name of the function being traced." },
-  { name: "probe", form: "both", arity: [0, 0], signature: "probe", placement: "both", doc: "Full name of the probe that fired." },
+  { name: "probe", spelling: { typescript: ["probeName"] }, form: "both", arity: [0, 0], signature: "probe", placement: "both", doc: "Full name of the probe that fired." },
   { name: "probetype", form: "both", arity: [0, 0], signature: "probetype", placement: "both", doc: "Kind of the probe that fired: kprobe, tracepoint, special." },
   { name: "retval", form: "both", arity: [0, 0], signature: "retval", placement: "kernel", doc: "Value that the traced function returns." },
   { name: "usermode", form: "both", arity: [0, 0], signature: "usermode", placement: "kernel", type: { kind: "integer", bits: 8, signed: false }, doc: "1 when the interrupted code ran in user mode, else 0." },

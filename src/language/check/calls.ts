@@ -9,7 +9,7 @@ import { memoryCalls } from "./memory-calls.ts";
 import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
-import { describe } from "./unify.ts";
+import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
@@ -63,6 +63,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
     return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };
   }
   args.forEach((arg, i) => {
+    if (parameters[i].type === undefined && infer(own, i, arg, body)) return;
     const wanted = own.parameters[i];
     const number = isIntegral(arg.type) && wanted.kind === "integer";
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
@@ -70,4 +71,17 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
     }
   });
   return { ...call, args, type: settled(own.result) };
+}
+
+/** Takes an argument's type into a parameter that was declared without one. False when it does not go with those of other calls. */
+function infer(own: FunctionState, index: number, arg: Expression, body: Body): boolean {
+  if (!isKnown(arg.type)) return true;
+  const before = own.parameters[index];
+  const unified = unify(before, widen(settled(arg.type)));
+  if (unified === undefined) return false;
+  if (!sameType(unified, before)) {
+    own.parameters[index] = unified;
+    body.pass.changed = true;
+  }
+  return true;
 }

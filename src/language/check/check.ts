@@ -10,7 +10,7 @@ import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
 import { settled } from "./integers.ts";
-import { declareVariable, didYouMean, report } from "./pass.ts";
+import { assignVariable, declareVariable, didYouMean, report } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
 import { checkBlock } from "./statements.ts";
@@ -133,7 +133,7 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
       return unknownType;
     };
     pass.functions.set(name, {
-      declaration, parameters: declaration.parameters.map((p) => typeOf(p.type)),
+      declaration, parameters: declaration.parameters.map((p) => p.type === undefined ? unknownType : typeOf(p.type)),
       result: declaration.result === undefined ? voidType : typeOf(declaration.result), declaredResult: declaration.result !== undefined,
       calls: new Set(), kernelNeeds: [],
     });
@@ -154,7 +154,8 @@ function checkFunction(state: FunctionState, states: Map<Variable, VariableState
   declaration.parameters.forEach((parameter, i) => {
     // The node only serves as the variable's identity, and must be the same in every pass.
     const node = parameterNode(parameter);
-    declareVariable(body, node, state.parameters[i]);
+    if (parameter.type === undefined) assignVariable(body, declareVariable(body, node), state.parameters[i]);
+    else declareVariable(body, node, state.parameters[i]);
   });
   const block = checkBlock(declaration.body, body);
   state.kernelNeeds = body.kernelNeeds;

@@ -4,16 +4,27 @@ import { unknownType, voidType } from "../types.ts";
 import { constantOf } from "./constants.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
-import { checkFormat } from "./printf-arguments.ts";
+import { checkFormat, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { integerLiteral, report } from "./pass.ts";
 import { describe } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
-  const args = call.args.map((arg) => checkValue(arg, body));
-  checkFormat(args[0], args.slice(1), call.span, body);
-  return { ...call, args, type: voidType };
+  const [written, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
+  const format = body.pass.program.dialect.valueConversion === true ? withLetters(written, args) : written;
+  checkFormat(format, args, call.span, body);
+  return { ...call, args: [format, ...args], type: voidType };
+};
+
+/** A typed event, by its name, for the program that this script is part of. */
+const emit: CallCheck = (call, body) => {
+  const [name, record] = call.args as [Expression, Expression];
+  if (name.kind !== "string" || record.kind !== "record") {
+    return { ...call, type: report(body, "arguments", call.span, "emit() wants a record") };
+  }
+  const fields = record.fields.map((field) => ({ name: field.name, value: checkValue(field.value, body) }));
+  return { ...call, args: [name, { ...record, fields, type: { kind: "record", fields: fields.map((f) => ({ name: f.name, type: f.value.type })) } }], type: voidType };
 };
 
 const print: CallCheck = (call, body) => {
@@ -99,5 +110,5 @@ const assertText: CallCheck = (call, body) => {
 
 export const outputCalls: Readonly<Record<string, CallCheck>> = {
   printf: formatted, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
-  print, time, exit, join, static_assert: staticAssert, fail, assert_str: assertText,
+  print, emit, time, exit, join, static_assert: staticAssert, fail, assert_str: assertText,
 };

@@ -51,7 +51,8 @@ export interface VariableState {
 
 export interface FunctionState {
   readonly declaration: FunctionDeclaration;
-  readonly parameters: readonly Type[];
+  /** Declared, or found from its calls. */
+  readonly parameters: Type[];
   /** Declared, or found from its return statements. */
   result: Type;
   readonly declaredResult: boolean;

@@ -41,6 +41,30 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
   }
 }
 
+const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|gr|[a-zA-Z])/g;
+
+/** A format with each `%v` as the conversion that its value's type is written with. */
+export function withLetters(format: Expression, args: readonly Expression[]): Expression {
+  if (format.kind !== "string") return format;
+  let next = 0;
+  const value = format.value.replace(conversions, (conversion, precision: string | undefined) => {
+    if (conversion === "%%") return conversion;
+    if (precision === "*") next++;
+    const argument = args[next++];
+    return conversion.endsWith("v") && argument !== undefined ? conversion.slice(0, -1) + letterOf(argument.type) : conversion;
+  });
+  return { ...format, value };
+}
+
+function letterOf(type: Type): string {
+  switch (type.kind) {
+    case "integer": return type.signed ? "d" : "u";
+    case "pointer": return "p";
+    case "buffer": return "r";
+    default: return "s";
+  }
+}
+
 function count(wanted: number): string {
   return wanted === 1 ? "1 argument" : `${wanted} arguments`;
 }

@@ -1,0 +1,68 @@
+// What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the running program
+// (maps, events, functions) are known by identity; this room never looks into them.
+import type { SpecialName } from "./specials.ts";
+
+/** What a name outside of a handler stands for. */
+export type Binding =
+  /** A number, bigint, string or boolean at the moment of attaching. */
+  | { readonly kind: "constant"; readonly value: number | bigint | string | boolean }
+  /** A value or function of the builtin table, by its canonical name. */
+  | { readonly kind: "builtin"; readonly name: string }
+  /** What the library has for handlers beyond the table: print(), range(), casts. */
+  | { readonly kind: "special"; readonly name: SpecialName }
+  | { readonly kind: "map"; readonly map: MapBinding }
+  | { readonly kind: "event"; readonly event: EventBinding }
+  | { readonly kind: "function"; readonly source: FunctionSource }
+  /** An imported module as a whole. */
+  | { readonly kind: "module"; readonly member: (name: string) => Binding | undefined }
+  /** Nothing a handler can use; `what` says what it is: "an array", "a Date". */
+  | { readonly kind: "unusable"; readonly what: string };
+
+/** A map of the program. Its name in the script is the one it was captured by, unless it has one. */
+export interface MapBinding {
+  readonly identity: object;
+  readonly name?: string;
+  /** `lruhash` and its kin. */
+  readonly storage?: string;
+  readonly entries?: number;
+  /** Each thread has its own entry. */
+  readonly threadLocal?: boolean;
+}
+
+export interface EventBinding { readonly identity: object; readonly name?: string }
+
+/** A function of the program, compiled from its source. */
+export interface FunctionSource {
+  /** The function itself: each is compiled once. */
+  readonly identity: object;
+  readonly name: string;
+  /** What `Function.prototype.toString()` gives: JavaScript. */
+  readonly text: string;
+  readonly place?: { readonly file: string; readonly text: string; readonly offset: number };
+  /** What a name that the function does not declare stands for; undefined when nobody told. */
+  readonly resolve: (name: string) => Binding | undefined;
+  /** Whether somebody told all names (a rewriter did): for the message about one that is missing. */
+  readonly complete: boolean;
+}
+
+/** What a handler's parameters are, in order: the table's canonical names. */
+export type ParameterMeaning = "args" | "retval" | "ctx";
+
+export interface ProbeSource {
+  /** `tracepoint`, and the parts behind it. */
+  readonly provider: string;
+  readonly parts: readonly string[];
+  /** The call as messages show it when the file is not known: `tracepoint("sched:sched_switch", …)`. */
+  readonly constructorName: string;
+  readonly parameters: readonly ParameterMeaning[];
+  readonly handler: FunctionSource;
+  readonly filter?: FunctionSource;
+}
+
+/** What the parser named: to find the program's objects again in the plan. */
+export interface Names {
+  readonly maps: ReadonlyMap<object, string>;
+  readonly events: ReadonlyMap<object, string>;
+  /** Fields of events that were emitted as `BigInt(…)`: they arrive as bigints, by event name. */
+  readonly exact: ReadonlyMap<string, ReadonlySet<string>>;
+}

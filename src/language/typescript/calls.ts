@@ -1,0 +1,196 @@
+// Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
+import type * as js from "acorn";
+import { findBuiltin } from "../builtins/table.ts";
+import type { Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
+import { entryMethod, mapMethod } from "./map-methods.ts";
+import { printCall, valueFormat } from "./printing.ts";
+import { mapUsage, record, refer, valueOf } from "./references.ts";
+import { casts, isCast } from "./specials.ts";
+import { parseTypeName } from "./type-names.ts";
+import type { Outcome, Reference, Unit } from "./unit.ts";
+import { binary, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
+
+export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
+  const { callee } = node;
+  const method = callee.type === "MemberExpression" ? methodCall(unit, node, callee) : undefined;
+  if (method !== undefined) return method;
+  const target = refer(unit, callee);
+  switch (target.kind) {
+    case "builtin": return builtinCall(unit, node, target.name);
+    case "special": return specialCall(unit, node, target.name);
+    case "function": {
+      const args = node.arguments.map((argument) => argumentValue(unit, argument));
+      return { kind: "value", expression: call(unit.translation.functionName(target.source), args, unit.span(node)) };
+    }
+    case "global": return globalCall(unit, node, target.name);
+    case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
+    case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
+    case "module":
+    case "entry":
+    case "value": return unit.refuse(callee, "type", "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
+  }
+}
+
+// ── methods ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpression): Outcome | undefined {
+  const { property } = callee;
+  if (callee.computed || property.type !== "Identifier") return undefined;
+  const { name } = property;
+  const object = refer(unit, callee.object);
+  const span = unit.span(node);
+  switch (object.kind) {
+    case "map": return mapMethod(unit, node, object, name, property);
+    case "entry": return entryMethod(unit, node, object.access, name, property);
+    case "event": {
+      if (name !== "emit") return unit.refuse(property, "name", `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
+      return emit(unit, node, object.name);
+    }
+    case "global": return object.name === "console" ? consoleCall(unit, node, name) : unit.refuse(node, "placement", `there is no ${object.name}.${name}() in a handler`);
+    case "builtin":
+    case "value": {
+      const of = valueOf(unit, object, callee.object);
+      const textual = (wanted: number): Expression[] => {
+        if (node.arguments.length !== wanted) unit.refuse(node, "arguments", `${name}() takes ${wanted === 1 ? "one argument" : `${wanted} arguments`} in a handler`);
+        return node.arguments.map((argument) => argumentValue(unit, argument));
+      };
+      switch (name) {
+        case "includes": return { kind: "value", expression: call("strcontains", [of, ...textual(1)], span) };
+        case "indexOf": return { kind: "value", expression: call("strstr", [of, ...textual(1)], span) };
+        case "startsWith": {
+          const [prefix] = textual(1);
+          if (prefix.kind !== "string") return unit.refuse(node.arguments[0], "arguments", "startsWith() wants its text written out, or a captured constant");
+          const length = integer(BigInt(Buffer.byteLength(prefix.value)), span);
+          return { kind: "value", expression: binary("==", call("strncmp", [of, prefix, length], span), integer(0n, span), span) };
+        }
+        default: return unit.refuse(property, "name", `there is no method \`${name}\` in a handler`, "texts have startsWith(), includes() and indexOf()");
+      }
+    }
+    case "special":
+    case "function":
+    case "module": return undefined;
+  }
+}
+
+function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
+  const [value] = node.arguments;
+  const span = unit.span(node);
+  if (node.arguments.length !== 1 || value.type === "SpreadElement") return unit.refuse(node, "arguments", "emit() takes one record: emit({ … })");
+  if (value.type !== "ObjectExpression") return unit.refuse(value, "arguments", "emit() wants a record", "write emit({ name: value, … })");
+  const fields = record(unit, value);
+  for (const property of value.properties) {
+    if (property.type !== "Property" || property.key.type !== "Identifier" || !isBigInt(unit, property.value)) continue;
+    const exact = unit.translation.exact.get(event) ?? new Set<string>();
+    unit.translation.exact.set(event, exact.add(property.key.name));
+  }
+  return { kind: "statement", statement: expressionStatement(call("emit", [text(event, span), fields], span), span) };
+}
+
+function isBigInt(unit: Unit, node: js.Expression): boolean {
+  return node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "BigInt" && unit.find("BigInt") === undefined;
+}
+
+function consoleCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
+  switch (name) {
+    case "log":
+    case "info":
+    case "debug": return printCall(unit, node, "printf");
+    case "warn": return printCall(unit, node, "warnf");
+    case "error": return printCall(unit, node, "errorf");
+    default: return unit.refuse(node, "placement", `there is no console.${name}() in a handler`, "console.log(…) prints");
+  }
+}
+
+// ── functions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A value; a map as a whole for those that take one. */
+export function argumentValue(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
+  if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
+  if (node.type === "Identifier" || node.type === "MemberExpression" || node.type === "CallExpression") {
+    const reference: Reference = refer(unit, node);
+    if (reference.kind === "map" && reference.map.threadLocal !== true) return mapAccess(reference.name, [], unit.span(node));
+    if (reference.kind === "entry") return reference.access;
+    return valueOf(unit, reference, node);
+  }
+  return unit.grammar.value(unit, node);
+}
+
+/** Builtins whose words are bare in other languages, and strings in this one: nsecs("monotonic"). */
+const worded = new Set(["pid", "tid", "nsecs", "kstack", "ustack", "dw_ustack"]);
+const formatted = new Set(["printf", "errorf", "warnf", "system", "cat"]);
+
+function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
+  const span = unit.span(node);
+  const spec = findBuiltin(name);
+  const form = spec?.form;
+  if (form === "value") return unit.refuse(node, "type", "this is a value", "leave out the parentheses");
+  let args: Expression[];
+  const [first] = node.arguments;
+  if (formatted.has(name) && first?.type === "TemplateLiteral" && node.arguments.length === 1) {
+    const { format, values } = valueFormat(unit, first);
+    args = [text(format, unit.span(first)), ...values];
+  } else {
+    args = node.arguments.map((argument) => argumentValue(unit, argument));
+  }
+  const bare = (index: number): boolean => worded.has(name) || (name === "container_of" && index > 0);
+  args = args.map((arg, i) => arg.kind === "string" && bare(i)
+    ? { kind: "identifier", name: arg.value.replace(/^struct /, ""), span: arg.span, type: unknownType } : arg);
+  const expression = call(name, args, span);
+  return spec?.statement === true ? { kind: "statement", statement: expressionStatement(expression, span) } : { kind: "value", expression };
+}
+
+function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Reference, { kind: "special" }>["name"]): Outcome {
+  const span = unit.span(node);
+  const value = (expression: Expression): Outcome => ({ kind: "value", expression });
+  const wants = (count: number, usage: string): Expression[] => {
+    if (node.arguments.length !== count) unit.refuse(node, "arguments", `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`, `usage: ${usage}`);
+    return node.arguments.map((argument) => argumentValue(unit, argument));
+  };
+  if (isCast(name)) {
+    const [operand] = wants(1, `${name}(value)`);
+    return value(cast({ name: casts[name], pointers: 0, dimensions: [], span }, operand, span));
+  }
+  switch (name) {
+    case "print": return printCall(unit, node, "print");
+    case "emit": return emit(unit, node, "");
+    case "range": return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
+    case "enums": return unit.refuse(node, "type", "enums are named, not called", "enums.AF_INET");
+    case "deref": {
+      const [operand] = wants(1, "deref(pointer)");
+      return value({ kind: "unary", operator: "*", operand, span, type: unknownType });
+    }
+    case "cast": {
+      const [operand, to] = wants(2, 'cast(value, "struct sock *")');
+      return value(cast(typeName(unit, to, node.arguments[1], true), operand, span));
+    }
+    case "sizeof": {
+      const [of] = wants(1, 'sizeof("struct sock")');
+      return value({ kind: "sizeof", of: of.kind === "string" ? typeName(unit, of, node.arguments[0], false) : of, span, type: unknownType });
+    }
+    case "offsetof": {
+      const [of, path] = wants(2, 'offsetof("struct sock", "sk_family")');
+      if (path.kind !== "string") return unit.refuse(node.arguments[1], "arguments", "offsetof() wants a member's name as a string");
+      return value({ kind: "offsetof", of: typeName(unit, of, node.arguments[0], false), path: path.value.split("."), span, type: unknownType });
+    }
+  }
+}
+
+function typeName(unit: Unit, written: Expression, node: js.Node, pointer: boolean): ReturnType<typeof parseTypeName> & object {
+  const type = written.kind === "string" ? parseTypeName(written.value, unit.span(node), pointer) : undefined;
+  return type ?? unit.refuse(node, "arguments", "a type is written as a string, as C writes it", '"struct sock", "u32 *", "char[16]"');
+}
+
+function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
+  const [argument] = node.arguments;
+  if (node.arguments.length !== 1) return unit.refuse(node, "arguments", `${name}() takes one argument in a handler`);
+  const operand = argumentValue(unit, argument);
+  const span = unit.span(node);
+  switch (name) {
+    // Integers are integers, however they arrive in Node.
+    case "Number":
+    case "BigInt": return { kind: "value", expression: operand };
+    case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
+    default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
+  }
+}

@@ -1,0 +1,40 @@
+// Literals, and captured values, which are literals that somebody else wrote.
+import type * as js from "acorn";
+import type { Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
+import { refusedSyntax } from "./refused.ts";
+import type { Unit } from "./unit.ts";
+import { integer, text } from "./unit.ts";
+
+const least = -(1n << 63n);
+const most = (1n << 64n) - 1n;
+
+/** `name` is there for a captured value. */
+export function constant(unit: Unit, value: number | bigint | string | boolean, node: js.Node, name?: string): Expression {
+  const span = unit.span(node);
+  switch (typeof value) {
+    case "string": return text(value, span);
+    case "boolean": return { kind: "boolean", value, span, type: unknownType };
+    case "number": {
+      const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
+      if (!Number.isInteger(value)) return unit.refuse(node, "type", said + refusedSyntax.fraction.message, refusedSyntax.fraction.help);
+      if (!Number.isSafeInteger(value)) return unit.refuse(node, "limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
+      return integer(BigInt(value), span);
+    }
+    case "bigint":
+      if (value < least || value > most) return unit.refuse(node, "limit", `${value} does not fit 64 bits`);
+      return integer(value, span);
+    default: return unit.refuse(node, "type", "this is no value");
+  }
+}
+
+export function literal(unit: Unit, node: js.Literal): Expression {
+  if (node.regex) return unit.refuseSyntax(node, "RegExpLiteral");
+  const { value } = node;
+  if (value === null || value === undefined || value instanceof RegExp) return unit.refuseSyntax(node, "null");
+  // `0xffff_ffff_ffff_ffff` would be rounded on the way: its text is exact.
+  if (typeof value === "number" && !Number.isSafeInteger(value) && node.raw !== undefined && /^(0x[\da-f_]+|0[ob][0-7_]+|[\d_]+)$/i.test(node.raw)) {
+    return constant(unit, BigInt(node.raw.replaceAll("_", "")), node);
+  }
+  return constant(unit, value, node);
+}

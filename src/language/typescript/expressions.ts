@@ -1,0 +1,245 @@
+// Expressions: what TypeScript writes, in the operators of the tree. Values and conditions differ: `a || b` as a value is one of the
+// two, as a condition it is true or false.
+import type * as js from "acorn";
+import type { BinaryOperator, Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
+import { constant, literal } from "./constants.ts";
+import { isPlain, record, refer, valueOf } from "./references.ts";
+import type { Reference, Unit } from "./unit.ts";
+import { binary, call, cast, conditional, integer, mapAccess, not, text, variable } from "./unit.ts";
+
+export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
+  "+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>",
+  "==": "==", "===": "==", "!=": "!=", "!==": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
+};
+
+export function value(unit: Unit, node: js.Expression): Expression {
+  const span = unit.span(node);
+  switch (node.type) {
+    case "Literal": return literal(unit, node);
+    case "Identifier":
+    case "MemberExpression":
+    case "ChainExpression": return valueOf(unit, refer(unit, node), node);
+    case "CallExpression": {
+      const outcome = unit.grammar.call(unit, node);
+      if (outcome.kind === "value") return outcome.expression;
+      return unit.refuse(node, "placement", "this gives no value", "write it as a statement of its own");
+    }
+    case "ParenthesizedExpression": return value(unit, node.expression);
+    case "UnaryExpression": return unary(unit, node);
+    case "BinaryExpression": return binaryExpression(unit, node);
+    case "LogicalExpression": return node.operator === "??" ? coalesce(unit, node) : logical(unit, node);
+    case "ConditionalExpression":
+      return conditional(condition(unit, node.test), value(unit, node.consequent), value(unit, node.alternate), span);
+    case "UpdateExpression": return update(unit, node);
+    case "TemplateLiteral": {
+      const [only] = node.quasis;
+      if (node.expressions.length > 0) return unit.refuseSyntax(node, "TemplateLiteral");
+      return text(only.value.cooked ?? "", span);
+    }
+    case "ArrayExpression": {
+      const elements = node.elements.map((element) => {
+        if (element === null) return unit.refuse(node, "arguments", "a tuple has no holes");
+        return element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : value(unit, element);
+      });
+      if (elements.length < 2) return unit.refuse(node, "arguments", "a tuple has two elements or more", "leave out the brackets");
+      return { kind: "tuple", elements, span, type: unknownType };
+    }
+    case "ObjectExpression": return record(unit, node);
+    case "SequenceExpression": return valueOf(unit, refer(unit, node), node);
+    case "AssignmentExpression":
+    case "ArrowFunctionExpression":
+    case "FunctionExpression":
+    case "ClassExpression":
+    case "NewExpression":
+    case "ThisExpression":
+    case "MetaProperty":
+    case "AwaitExpression":
+    case "YieldExpression":
+    case "ImportExpression":
+    case "TaggedTemplateExpression": return unit.refuseSyntax(node, node.type);
+  }
+}
+
+/** Something that is asked whether it is true: no value is kept of it. */
+export function condition(unit: Unit, node: js.Expression): Expression {
+  if (node.type === "ParenthesizedExpression") return condition(unit, node.expression);
+  if (node.type === "LogicalExpression" && node.operator !== "??") {
+    return binary(node.operator, condition(unit, node.left), condition(unit, node.right), unit.span(node));
+  }
+  return value(unit, node);
+}
+
+function unary(unit: Unit, node: js.UnaryExpression): Expression {
+  const span = unit.span(node);
+  switch (node.operator) {
+    case "!": return not(condition(unit, node.argument), span);
+    case "-": {
+      // One literal, so that the least number of 64 bits can be written.
+      const { argument } = node;
+      if (argument.type === "Literal" && typeof argument.value === "bigint") return constant(unit, -argument.value, node);
+      return { kind: "unary", operator: "-", operand: value(unit, argument), span, type: unknownType };
+    }
+    case "+":
+    case "~": return { kind: "unary", operator: node.operator, operand: value(unit, node.argument), span, type: unknownType };
+    case "typeof":
+    case "void":
+    case "delete": return unit.refuseSyntax(node, node.operator);
+  }
+}
+
+function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
+  const { left, right } = node;
+  const span = unit.span(node);
+  if (left.type === "PrivateIdentifier") return unit.refuseSyntax(left, "ClassExpression");
+  switch (node.operator) {
+    case "in":
+    case "instanceof":
+    case "**": return unit.refuseSyntax(node, node.operator);
+    case ">>>": {
+      const unsigned = { name: "uint64", pointers: 0, dimensions: [], span: unit.span(left) };
+      return binary(">>", cast(unsigned, value(unit, left), unit.span(left)), value(unit, right), span);
+    }
+    case "==": case "===": case "!=": case "!==": {
+      const missing = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
+      if (missing !== undefined) {
+        const there = isThere(unit, missing);
+        return node.operator.startsWith("!") ? there : not(there, span);
+      }
+      break;
+    }
+    case "+":
+      if (isText(left) || isText(right)) return call("str_concat", [value(unit, left), value(unit, right)], span);
+      break;
+    default:
+  }
+  return binary(binaryOperators[node.operator], value(unit, left), value(unit, right), span);
+}
+
+function isText(node: js.Expression): boolean {
+  return node.type === "TemplateLiteral" || (node.type === "Literal" && typeof node.value === "string")
+    || (node.type === "BinaryExpression" && node.operator === "+" && node.left.type !== "PrivateIdentifier" && (isText(node.left) || isText(node.right)));
+}
+
+/** `null` and `undefined`. */
+function isNothing(unit: Unit, node: js.Expression): boolean {
+  if (node.type === "Literal") return node.raw === "null";
+  return node.type === "Identifier" && node.name === "undefined" && unit.find("undefined") === undefined;
+}
+
+/** Whether an entry is in its map; whether a pointer leads anywhere. */
+function isThere(unit: Unit, node: js.Expression): Expression {
+  const span = unit.span(node);
+  const entry = readEntry(unit, node);
+  if (entry !== undefined) return hasKey(unit, entry, node);
+  const chain = chainStart(node);
+  if (chain !== undefined) return valueOf(unit, refer(unit, chain), chain);
+  return binary("!=", value(unit, node), integer(0n, span), span);
+}
+
+export function hasKey(unit: Unit, { name, keys }: Extract<Expression, { kind: "map" }>, node: js.Node): Expression {
+  const span = unit.span(node);
+  if (keys.length === 0) return unit.refuse(node, "type", "a map without keys always has its value");
+  return call("has_key", [mapAccess(name, [], span), oneKey(keys, span)], span);
+}
+
+/** Several keys as one argument. */
+export function oneKey(keys: readonly Expression[], span: Expression["span"]): Expression {
+  return keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: unknownType };
+}
+
+/** `m.get(key)`, `m.at(key).get()`, `m.at(key).value`: what may be missing. */
+function readEntry(unit: Unit, node: js.Expression): Extract<Expression, { kind: "map" }> | undefined {
+  const inner = node.type === "ChainExpression" ? node.expression : node;
+  const read = inner.type === "CallExpression" && inner.callee.type === "MemberExpression" && isNamed(inner.callee, "get")
+    || inner.type === "MemberExpression" && isNamed(inner, "value");
+  if (!read) return undefined;
+  const expression = value(unit, inner);
+  return expression.kind === "map" ? expression : undefined;
+}
+
+function isNamed(node: js.MemberExpression, name: string): boolean {
+  return !node.computed && node.property.type === "Identifier" && node.property.name === name;
+}
+
+/** What stands before the last `?.` of a chain. */
+function chainStart(node: js.Expression): js.Expression | undefined {
+  if (node.type !== "ChainExpression") return undefined;
+  let at: js.Expression | js.Super = node.expression;
+  while (at.type === "MemberExpression") {
+    if (at.optional) return at.object.type === "Super" ? undefined : at.object;
+    at = at.object;
+  }
+  return undefined;
+}
+
+/**
+ * `a ?? b`: of a map's entry, and of a chain with `?.`. What `a?.b` reads behind a pointer that leads nowhere is 0, as every such
+ * read is; `??` tells the two apart.
+ */
+function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
+  const { left, right } = node;
+  if (readEntry(unit, left) === undefined && chainStart(left) === undefined) {
+    return unit.refuse(node, "type", "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
+  }
+  return conditional(isThere(unit, left), value(unit, left), value(unit, right), unit.span(node));
+}
+
+/** True or false by its form alone. */
+function isTruth(node: js.Expression): boolean {
+  switch (node.type) {
+    case "Literal": return typeof node.value === "boolean";
+    case "UnaryExpression": return node.operator === "!";
+    case "BinaryExpression": return ["==", "===", "!=", "!==", "<", "<=", ">", ">="].includes(node.operator);
+    case "LogicalExpression": return node.operator !== "??" && isTruth(node.left) && isTruth(node.right);
+    case "ParenthesizedExpression": return isTruth(node.expression);
+    case "CallExpression": return node.callee.type === "MemberExpression" && isNamed(node.callee, "has");
+    default: return false;
+  }
+}
+
+/** `a || b` as a value: the first that is not 0. Truth is left as it is. */
+function logical(unit: Unit, node: js.LogicalExpression): Expression {
+  const span = unit.span(node);
+  if (isTruth(node)) return condition(unit, node);
+  const left = value(unit, node.left);
+  const right = value(unit, node.right);
+  const choose = (first: Expression): Expression =>
+    node.operator === "&&" ? conditional(first, right, first, span) : conditional(first, first, right, span);
+  if (isPlain(left)) return choose(left);
+  const kept = variable(unit.temporary("left"), span);
+  return {
+    kind: "block-expression", span, type: unknownType,
+    statements: [{ kind: "declare", variable: kept, value: left, span }], value: choose(kept),
+  };
+}
+
+function update(unit: Unit, node: js.UpdateExpression): Expression {
+  const target = place(unit, node.argument);
+  return { kind: "increment", target, delta: node.operator === "++" ? 1 : -1, prefix: node.prefix, span: unit.span(node), type: unknownType };
+}
+
+/** What can be assigned to: a variable that is no constant, an entry's `.value`. */
+export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Expression, { kind: "variable" | "map" }> {
+  switch (node.type) {
+    case "ParenthesizedExpression": return place(unit, node.expression);
+    case "Identifier": {
+      const meaning = unit.find(node.name);
+      if (meaning?.kind === "variable") {
+        if (!meaning.constant) return variable(meaning.name, unit.span(node));
+        return unit.refuse(node, "type", `\`${node.name}\` is a const`, "declare it with let");
+      }
+      if (meaning !== undefined) return unit.refuse(node, "type", `\`${node.name}\` cannot be assigned to`, "declare a variable: let …");
+      return unit.refuse(node, "placement", `\`${node.name}\` is outside of the handler, which sees it as a constant`,
+        "keep what changes in a map: const m = map<[], number>(), and m.value in the handler");
+    }
+    case "MemberExpression": {
+      const reference: Reference = refer(unit, node);
+      if (reference.kind === "value" && reference.expression.kind === "map") return reference.expression;
+      return unit.refuse(node, "placement", "the memory of what is traced cannot be written", "change variables, and entries of maps: m.at(key).value");
+    }
+    case "ObjectPattern":
+    case "ArrayPattern": return unit.refuse(node, "placement", "only declarations can take things apart", "write const { … } = …");
+    default: return unit.refuse(node, "placement", "this cannot be assigned to");
+  }
+}

@@ -1,0 +1,153 @@
+// Loops: over numbers, over maps, and while something holds. The kernel ends a loop that does not end itself.
+import type * as js from "acorn";
+import type { Block, Expression, Statement } from "../program.ts";
+import { declaration, nameParts } from "./declarations.ts";
+import { place } from "./expressions.ts";
+import { refer } from "./references.ts";
+import type { Reference, Unit } from "./unit.ts";
+import { binary, block, expressionStatement, integer, mapAccess, not, tuplePart, variable } from "./unit.ts";
+
+type Body = (unit: Unit, node: js.Statement) => Block;
+
+/** A loop's body; `skipped` is what a `continue` in it would wrongly leave out. */
+function inLoop(unit: Unit, skipped: string | undefined, read: () => Block): Block {
+  unit.loops.push(skipped);
+  try {
+    return read();
+  } finally {
+    unit.loops.pop();
+  }
+}
+
+/** `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. Others are while loops. */
+export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statement[] {
+  const span = unit.span(node);
+  const range = rangeOf(node);
+  if (range !== undefined) {
+    const from = unit.grammar.value(unit, range.from);
+    const limit = unit.grammar.value(unit, range.to);
+    const to = range.included ? plusOne(limit) : limit;
+    return [unit.scoped(() => {
+      const counter = variable(unit.declare(range.name.name, true), unit.span(range.name));
+      return { kind: "for-range", variable: counter, from, to, body: inLoop(unit, undefined, () => body(unit, node.body)), span } as const;
+    })];
+  }
+  return [unit.scoped(() => {
+    const before = !node.init ? [] : node.init.type === "VariableDeclaration" ? declaration(unit, node.init) : effect(unit, node.init);
+    const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
+    const inside = inLoop(unit, !node.update ? undefined : "the step", () => body(unit, node.body));
+    const after = !node.update ? [] : effect(unit, node.update);
+    return block([...before, { kind: "while", condition, body: block([...inside.statements, ...after], inside.span), span }], span);
+  })];
+}
+
+function effect(unit: Unit, node: js.Expression): Statement[] {
+  const span = unit.span(node);
+  if (node.type === "UpdateExpression") return [expressionStatement(unit.grammar.value(unit, node), span)];
+  if (node.type === "SequenceExpression") return node.expressions.flatMap((inner) => effect(unit, inner));
+  if (node.type === "AssignmentExpression") {
+    const operator = node.operator.slice(0, -1);
+    if (!["", "+", "-", "*", "/", "<<", ">>"].includes(operator)) return unit.refuseSyntax(node, "AssignmentExpression");
+    return [{ kind: "assign", target: place(unit, node.left), operator: operator === "" ? null : operator as "+", value: unit.grammar.value(unit, node.right), span }];
+  }
+  return [expressionStatement(unit.grammar.value(unit, node), span)];
+}
+
+function truth(span: Expression["span"]): Expression {
+  return integer(1n, span);
+}
+
+function plusOne(limit: Expression): Expression {
+  return limit.kind === "integer" ? { ...limit, value: limit.value + 1n } : binary("+", limit, integer(1n, limit.span), limit.span);
+}
+
+interface Range { readonly name: js.Identifier; readonly from: js.Expression; readonly to: js.Expression; readonly included: boolean }
+
+function rangeOf({ init, test, update, body }: js.ForStatement): Range | undefined {
+  if (init?.type !== "VariableDeclaration" || init.declarations.length !== 1 || test?.type !== "BinaryExpression") return undefined;
+  const [{ id, init: from }] = init.declarations;
+  if (id.type !== "Identifier" || !from) return undefined;
+  const { name } = id;
+  const isCounter = (node: js.Node): boolean => node.type === "Identifier" && (node as js.Identifier).name === name;
+  if (test.left.type !== "Identifier" || !isCounter(test.left) || (test.operator !== "<" && test.operator !== "<=")) return undefined;
+  const steps = update?.type === "UpdateExpression" ? update.operator === "++" && isCounter(update.argument)
+    : update?.type === "AssignmentExpression" && update.operator === "+=" && isCounter(update.left) && update.right.type === "Literal" && update.right.value === 1;
+  if (!steps || assigns(body, name)) return undefined;
+  const fixed = test.right.type === "Literal" || (test.right.type === "Identifier" && !assigns(body, test.right.name));
+  return fixed ? { name: id, from, to: test.right, included: test.operator === "<=" } : undefined;
+}
+
+/** Whether a name is assigned to anywhere in a piece of source. */
+function assigns(node: unknown, name: string): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  if (Array.isArray(node)) return node.some((item) => assigns(item, name));
+  if ("type" in node) {
+    const target = node.type === "AssignmentExpression" && "left" in node ? node.left : node.type === "UpdateExpression" && "argument" in node ? node.argument : undefined;
+    if (typeof target === "object" && target !== null && "name" in target && target.name === name) return true;
+  }
+  return Object.values(node).some((inner) => assigns(inner, name));
+}
+
+export function whileLoop(unit: Unit, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
+  const span = unit.span(node);
+  if (node.type === "WhileStatement") {
+    const condition = unit.grammar.condition(unit, node.test);
+    return [{ kind: "while", condition, body: inLoop(unit, undefined, () => body(unit, node.body)), span }];
+  }
+  const inside = inLoop(unit, "the condition", () => body(unit, node.body));
+  const leave: Statement = {
+    kind: "if", condition: not(unit.grammar.condition(unit, node.test), unit.span(node.test)), then: block([{ kind: "break", span }], span), span,
+  };
+  return [{ kind: "while", condition: truth(span), body: block([...inside.statements, leave], inside.span), span }];
+}
+
+/** `for (const i of range(a, b))`, `for (const [key, value] of m)`, `of m.keys()`, `of m.values()`. */
+export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statement[] {
+  const span = unit.span(node);
+  if (node.await) return unit.refuseSyntax(node, "AwaitExpression");
+  const pattern = node.left.type === "VariableDeclaration" ? node.left.declarations[0].id
+    : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
+  const over = iterated(unit, node.right);
+  return [unit.scoped(() => {
+    if (over.kind === "range") {
+      if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
+      const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
+      return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: inLoop(unit, undefined, () => body(unit, node.body)), span };
+    }
+    const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
+    if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
+    else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
+    const inside = inLoop(unit, undefined, () => body(unit, node.body));
+    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), body: inside, span };
+  })];
+}
+
+type Iterated =
+  | { readonly kind: "range"; readonly from: Expression; readonly to: Expression }
+  | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1 };
+
+function iterated(unit: Unit, node: js.Expression): Iterated {
+  if (node.type === "CallExpression" && node.callee.type === "MemberExpression" && node.callee.property.type === "Identifier") {
+    const map = refer(unit, node.callee.object);
+    if (map.kind === "map") {
+      switch (node.callee.property.name) {
+        case "keys": return { kind: "map", map, part: 0 };
+        case "values": return { kind: "map", map, part: 1 };
+        case "entries": return { kind: "map", map };
+        default:
+      }
+    }
+  } else if (node.type === "CallExpression") {
+    const callee = refer(unit, node.callee);
+    if (callee.kind === "special" && callee.name === "range") {
+      const bounds = node.arguments.map((bound) => bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound));
+      if (bounds.length === 1) return { kind: "range", from: integer(0n, bounds[0].span), to: bounds[0] };
+      if (bounds.length === 2) return { kind: "range", from: bounds[0], to: bounds[1] };
+      return unit.refuse(node, "arguments", "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)");
+    }
+  } else if (node.type === "Identifier" || node.type === "MemberExpression") {
+    const map = refer(unit, node);
+    if (map.kind === "map") return { kind: "map", map };
+  }
+  return unit.refuse(node, "type", "a handler can go over maps and ranges only", "for (const [key, value] of m), for (const i of range(10))");
+}

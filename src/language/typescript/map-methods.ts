@@ -1,0 +1,67 @@
+// Methods of maps and of their entries: assignments, aggregations, questions.
+import type * as js from "acorn";
+import type { Expression, MapAccess, Statement } from "../program.ts";
+import type { AggregateKind } from "../types.ts";
+import { hasKey, oneKey } from "./expressions.ts";
+import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
+import type { Outcome, Reference, Unit } from "./unit.ts";
+import { call, expressionStatement, mapAccess } from "./unit.ts";
+
+const aggregates: Readonly<Record<string, AggregateKind>> = {
+  count: "count", sum: "sum", add: "sum", avg: "avg", min: "min", max: "max", stats: "stats", hist: "hist", lhist: "lhist",
+};
+
+const value = (expression: Expression): Outcome => ({ kind: "value", expression });
+const statement = (made: Statement): Outcome => ({ kind: "statement", statement: made });
+
+/** `m.set(key, value)`, `m.count()` of a map without keys, `m.clear()`. */
+export function mapMethod(
+  unit: Unit, node: js.CallExpression, map: Extract<Reference, { kind: "map" }>, name: string, at: js.Node,
+): Outcome {
+  const span = unit.span(node);
+  const own = ownEntry(map, span);
+  if (Object.hasOwn(aggregates, name)) return entryMethod(unit, node, own, name, at);
+  const args = keysOf(unit, node.arguments);
+  const entry = (keys: readonly Expression[]): MapAccess => ({ ...own, keys: [...own.keys, ...keys] });
+  switch (name) {
+    case "set":
+      if (args.length === 0) return unit.refuse(node, "arguments", "set() wants the keys and a value", "m.set(key, value)");
+      return assign(entry(args.slice(0, -1)), args.at(-1)!, span);
+    case "get": return value(entry(args));
+    case "has": return value(hasKey(unit, entry(args), node));
+    case "delete": return remove(entry(args), span);
+    case "clear":
+    case "zero": return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
+    default: return unit.refuse(at, "name", `a map has no method \`${name}\` in a handler`, mapUsage);
+  }
+}
+
+export function entryMethod(unit: Unit, node: js.CallExpression, access: MapAccess, name: string, at: js.Node): Outcome {
+  const span = unit.span(node);
+  const args = keysOf(unit, node.arguments);
+  const none = (): void => {
+    if (args.length > 0) unit.refuse(node, "arguments", `${name}() of an entry takes no arguments`);
+  };
+  if (Object.hasOwn(aggregates, name)) {
+    const aggregate = aggregates[name];
+    const [first, parameters] = aggregate === "count" ? [undefined, args] : [args.at(0), args.slice(1)];
+    return statement({ kind: "aggregate", target: access, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span });
+  }
+  switch (name) {
+    case "set":
+      if (args.length !== 1) return unit.refuse(node, "arguments", "set() of an entry takes its value");
+      return assign(access, args[0], span);
+    case "get": none(); return value({ ...access, span });
+    case "has": none(); return value(hasKey(unit, access, node));
+    case "delete": none(); return remove(access, span);
+    default: return unit.refuse(at, "name", `an entry of a map has no method \`${name}\``, mapUsage);
+  }
+}
+
+function assign(target: MapAccess, to: Expression, span: Expression["span"]): Outcome {
+  return statement({ kind: "assign", target, operator: null, value: to, span });
+}
+
+function remove({ name, keys }: MapAccess, span: Expression["span"]): Outcome {
+  return value(call("delete", [mapAccess(name, [], span), ...(keys.length === 0 ? [] : [oneKey(keys, span)])], span));
+}

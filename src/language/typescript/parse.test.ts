@@ -1,0 +1,287 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinsFor } from "../builtins/table.ts";
+import { parse } from "../bpftrace/parse.ts";
+import { printTree } from "../print-tree.ts";
+import type { Binding, FunctionSource, ProbeSource } from "./binding.ts";
+import { parseProbes } from "./parse.ts";
+import { refusedGlobals, refusedSyntax, type RefusedSyntax } from "./refused.ts";
+import { casts, specialNames } from "./specials.ts";
+
+const builtins = builtinsFor("typescript");
+const map = (name: string, more: object = {}): Binding => ({ kind: "map", map: { identity: { name }, ...more } });
+const known: Record<string, Binding> = {
+  m: map("m"), n: map("n"), start: map("start", { threadLocal: true }),
+  opened: { kind: "event", event: { identity: { name: "opened" } } },
+  limit: { kind: "constant", value: 100 }, half: { kind: "constant", value: 0.5 }, name: { kind: "constant", value: "cat" },
+  list: { kind: "unusable", what: "an array" },
+  double: { kind: "function", source: fn("(x) => x * 2", "double") },
+  note: { kind: "function", source: fn("function note(key, value) { if (value > 9) return; m.at(key).sum(value); }", "note") },
+};
+
+function resolve(name: string): Binding | undefined {
+  if (Object.hasOwn(known, name)) return known[name];
+  if ((specialNames as readonly string[]).includes(name) || Object.hasOwn(casts, name)) return { kind: "special", name: name as keyof typeof casts };
+  return builtins.isValue(name) || builtins.isFunction(name) ? { kind: "builtin", name: builtins.canonical(name) } : undefined;
+}
+
+function fn(text: string, name = ""): FunctionSource {
+  return { identity: { text }, name, text, resolve, complete: false };
+}
+
+function probe(text: string, filter?: string): ProbeSource {
+  return {
+    provider: "tracepoint", parts: ["a", "b"], constructorName: "tracepoint", parameters: ["args"], handler: fn(text),
+    ...(filter === undefined ? {} : { filter: fn(filter) }),
+  };
+}
+
+/** The tree of a handler, after asserting that nothing was wrong with it. */
+function tree(text: string, filter?: string): string {
+  const { program, diagnostics } = parseProbes([probe(text, filter)]);
+  assert.deepEqual(diagnostics, []);
+  return printTree(program);
+}
+
+function bpftrace(text: string): string {
+  const { program, diagnostics } = parse({ name: "x", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  assert.deepEqual(diagnostics.filter((d) => d.severity === "error"), []);
+  return printTree(program);
+}
+
+/** A handler's body, and the same in bpftrace's language. */
+const pairs: readonly (readonly [what: string, typescript: string, bpftrace: string])[] = [
+  ["count", "m.at(comm).count()", "@m[comm] = count();"],
+  ["an aggregation with several keys", "m.at(pid, comm).hist(args.ret, 2)", "@m[pid, comm] = hist(args.ret, 2);"],
+  ["lhist", "m.lhist(args.ret, 0, 100, 10)", "@m = lhist(args.ret, 0, 100, 10);"],
+  ["a map without keys", "m.sum(args.ret)", "@m = sum(args.ret);"],
+  ["set and get", "m.set(tid, nsecs); n.at(comm).max(nsecs - m.get(tid))", "@m[tid] = nsecs; @n[comm] = max(nsecs - @m[tid]);"],
+  ["value", "m.at(pid).value += 2; m.at(pid).value++; --m.value", "@m[pid] += 2; @m[pid]++; --@m;"],
+  ["delete, has, clear", "m.delete(tid); if (m.has(tid)) n.clear();", "delete(@m, tid); if (has_key(@m, tid)) { clear(@n); }"],
+  ["thread-local", "start.set(nsecs); m.hist(nsecs - start.get()); start.delete()", "@start[tid] = nsecs; @m = hist(nsecs - @start[tid]); delete(@start, tid);"],
+  ["let, compound assignment", "let x = 1; x += args.a * 2; x = x << 3;", "let $x = 1; $x += args.a * 2; $x = $x << 3;"],
+  ["comparison", "if (args.a === 1 && args.b !== 2 || !(args.c >= 3)) m.count(); else n.count();",
+    "if (args.a == 1 && args.b != 2 || !(args.c >= 3)) { @m = count(); } else { @n = count(); }"],
+  ["the conditional operator", "m.sum(args.a > 0 ? args.a : -args.a)", "@m = sum(args.a > 0 ? args.a : -args.a);"],
+  ["a short circuit as a statement", "args.ret > 0 && m.count()", "if (args.ret > 0) { @m = count(); }"],
+  ["a range", "for (let i = 0; i < 5; i++) { m.at(i).count(); }", "for ($i : 0..5) { @m[$i] = count(); }"],
+  ["a range with its end", "for (let i = 1; i <= 5; i += 1) m.at(i).count();", "for ($i : 1..6) { @m[$i] = count(); }"],
+  ["range()", "for (const i of range(3)) m.at(i).count();", "for ($i : 0..3) { @m[$i] = count(); }"],
+  ["while", "let i = 0; while (i < 5) { i++; if (i == 2) continue; if (i == 4) break; }",
+    "let $i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } }"],
+  ["a map's entry", "for (const kv of m) { print(kv[0]); }", "for ($kv : @m) { print($kv[0]); }"],
+  ["printf", 'printf("%d %s\\n", pid, str(args.filename))', 'printf("%d %s\\n", pid, str(args.filename));'],
+  ["print", "print(m, 5); print(comm); print(m.at(pid))", "print(@m, 5); print(comm); print(@m[pid]);"],
+  ["early return", "if (args.a < 0) return; m.count();", "if (args.a < 0) { return; } @m = count();"],
+  ["members", "m.at(args.file.f_path.dentry.d_name.len).count()", "@m[args.file.f_path.dentry.d_name.len] = count();"],
+  ["optional chaining", "m.sum(args.sk?.sk_family)", "@m = sum(args.sk.sk_family);"],
+  ["a chain with something for nothing", "m.sum(args.sk?.sk_family ?? 7)", "@m = sum(args.sk ? args.sk.sk_family : 7);"],
+  ["an entry with something for nothing", "n.sum(m.get(tid) ?? 7)", "@n = sum(has_key(@m, tid) ? @m[tid] : 7);"],
+  ["an entry that is not there", "if (m.get(tid) === undefined) n.count()", "if (!has_key(@m, tid)) { @n = count(); }"],
+  ["numbered arguments", "m.sum(args[1])", "@m = sum(arg1);"],
+  ["casts", "m.sum(i32(args.ret)); n.sum(u64(args.a) >> 2)", "@m = sum((int32)args.ret); @n = sum((uint64)args.a >> 2);"],
+  ["a cast to a struct", 'm.sum(cast(args.p, "struct sock").__sk_common.skc_family)', "@m = sum(((struct sock *)args.p)->__sk_common.skc_family);"],
+  ["sizeof, offsetof", 'm.sum(sizeof("struct sock")); n.sum(offsetof("struct sock", "sk_state"))', "@m = sum(sizeof(struct sock)); @n = sum(offsetof(struct sock, sk_state));"],
+  ["deref", "m.sum(deref(args.p))", "@m = sum(*args.p);"],
+  ["constants", "m.sum(limit); if (comm == name) return;", '@m = sum(100); if (comm == "cat") { return; }'],
+  ["enums", "if (args.family == enums.AF_INET) m.count()", "if (args.family == AF_INET) { @m = count(); }"],
+  ["words", 'm.at(kstack(5), ustack("perf", 3)).sum(nsecs("monotonic"))', "@m[kstack(5), ustack(perf, 3)] = sum(nsecs(monotonic));"],
+  ["unsigned shift", "m.sum(args.a >>> 3)", "@m = sum((uint64)args.a >> 3);"],
+  ["bigints", "m.sum(0xffff_ffff_ffff_ffffn)", "@m = sum(0xffffffffffffffff);"],
+  ["great numbers", "m.sum(18446744073709551615)", "@m = sum(18446744073709551615);"],
+  ["tuples", "m.set(pid, [1, comm])", "@m[pid] = (1, comm);"],
+  ["text", 'if (comm.startsWith("ba") || comm.includes("x")) m.count()', 'if (strncmp(comm, "ba", 2) == 0 || strcontains(comm, "x")) { @m = count(); }'],
+  ["calls of statements", 'exit(3); time("%H"); system("ls"); signal("KILL")', 'exit(3); time("%H"); system("ls"); signal("KILL");'],
+  ["camel case", "m.at(leaderComm, ppid).count(); print(isErr(args.p))", "@m[leader_comm, ppid] = count(); print(is_err(args.p));"],
+  ["a task's member", "m.at(curtask.mm.pgd).count()", "@m[curtask.mm.pgd] = count();"],
+];
+
+for (const [what, typescript, script] of pairs) {
+  test(`${what}: the same tree as in bpftrace's language`, () => {
+    assert.equal(tree(`(args) => { ${typescript} }`), bpftrace(`tracepoint:a:b { ${script} }`));
+  });
+}
+
+test("forms of handlers", () => {
+  const script = bpftrace("tracepoint:a:b { @m[args.ret] = count(); }");
+  for (const text of [
+    "({ ret }) => m.at(ret).count()", "({ ret: r }) => { m.at(r).count(); }", "function (a) { m.at(a.ret).count(); }",
+    "handler(args) { m.at(args.ret).count(); }",
+  ]) assert.equal(tree(text), script, text);
+  assert.equal(tree("([fd, , size]) => m.at(fd).sum(size)"), bpftrace("tracepoint:a:b { @m[arg0] = sum(arg2); }"));
+});
+
+test("an entry can have a name, and its keys are read once", () => {
+  assert.equal(tree("(args) => { const e = m.at(args.ret); e.count(); }"),
+    bpftrace("tracepoint:a:b { let $key = args.ret; @m[$key] = count(); }").replaceAll("$key", "$key#1"));
+});
+
+test("filters are predicates", () => {
+  assert.equal(tree("(args) => m.count()", "(args) => args.ret > 0 && pid === 3"), bpftrace("tracepoint:a:b /args.ret > 0 && pid == 3/ { @m = count(); }"));
+  assert.equal(tree("(args) => m.count()", "({ ret }) => { return ret > 0; }"), bpftrace("tracepoint:a:b /args.ret > 0/ { @m = count(); }"));
+});
+
+test("templates are formats by type", () => {
+  assert.match(tree("(args) => print(`100% ${pid} ${comm}: ${args.flags.toString(16)}`)"), /\(printf "100%% %v %v: %x\\n" pid comm \(\. args flags\)\)/);
+  assert.match(tree('(args) => console.log("a", pid, `b${tid}`)'), /\(printf "a %v b%v\\n" pid tid\)/);
+  assert.match(tree("(args) => system(`kill ${pid}`)"), /\(system "kill %v" pid\)/);
+});
+
+test("names that hide others have their own variable", () => {
+  assert.equal(tree("(args) => { let x = 1; { let x = 2; m.sum(x); } m.sum(x); }"),
+    bpftrace("tracepoint:a:b { let $x = 1; { let $x_2 = 2; @m = sum($x_2); } @m = sum($x); }"));
+});
+
+test("what is taken apart", () => {
+  assert.equal(tree("(args) => { const { a, b: { c } } = args; m.at(a).sum(c); }"),
+    bpftrace("tracepoint:a:b { let $a = args.a; let $c = args.b.c; @m[$a] = sum($c); }"));
+  assert.match(tree("(args) => { for (const [[a, b], v] of m) print([b, v]); }"),
+    /\(for \$entry#1 @m \(do \(print \(tuple \(\. \(\. \$entry#1 0\) 1\) \(\. \$entry#1 1\)\)\)\)\)/);
+  assert.match(tree("(args) => { for (const k of m.keys()) print(k); }"), /\(print \(\. \$k 0\)\)/);
+});
+
+test("functions become functions, once, with types from their calls", () => {
+  const got = tree("(args) => { note(pid, double(args.ret)); note(tid, 1); }");
+  assert.equal(got, `(fn double ($x) (return (* $x 2)))
+(fn note ($key $value) (if (> $value 9) (do (return))) (aggregate sum (@m $key) $value))
+(probe tracepoint:a:b
+  (note pid (double (. args ret)))
+  (note tid 1))
+`);
+});
+
+test("events", () => {
+  const { program, diagnostics, names } = parseProbes([probe("(args) => opened.emit({ pid, path: str(args.filename), at: BigInt(nsecs) })")]);
+  assert.deepEqual(diagnostics, []);
+  assert.match(printTree(program), /\(emit "opened" \(record \(pid pid\) \(path \(str \(\. args filename\)\)\) \(at nsecs\)\)\)/);
+  assert.deepEqual([...names.exact], [["opened", new Set(["at"])]]);
+});
+
+test("logical operators as values give one of the two", () => {
+  assert.match(tree("(args) => m.sum(args.a || 5)"), /\(aggregate sum @m \(\? \(\. args a\) \(\. args a\) 5\)\)/);
+  assert.match(tree("(args) => m.sum(double(1) && 5)"), /\(do \(let \$left#1 \(double 1\)\) \(value \(\? \$left#1 5 \$left#1\)\)\)/);
+  assert.match(tree("(args) => { let yes = args.a > 1 && args.b < 2; }"), /\(let \$yes \(&& /);
+});
+
+test("a switch is a chain of ifs", () => {
+  assert.equal(tree("(args) => { switch (args.a) { case 1: case 2: m.count(); break; case 3: return; default: n.count(); } }"),
+    bpftrace("tracepoint:a:b { let $case = args.a; if ($case == 1 || $case == 2) { @m = count(); } else { if ($case == 3) { return; } else { @n = count(); } } }")
+      .replaceAll("$case", "$case#1"));
+});
+
+// ── refusals ──
+
+const invalid: Readonly<Record<RefusedSyntax, readonly [text: string, at: string]>> = {
+  ArrowFunctionExpression: ["(args) => { const f = () => 1; }", "() => 1"],
+  FunctionExpression: ["(args) => { const f = function () {}; }", "function () {}"],
+  FunctionDeclaration: ["(args) => { function f() {} }", "function f() {}"],
+  ClassDeclaration: ["(args) => { class A {} }", "class A {}"],
+  ClassExpression: ["(args) => { const a = class {}; }", "class {}"],
+  NewExpression: ["(args) => { const a = new Map(); }", "new Map()"],
+  ThisExpression: ["(args) => m.sum(this.x)", "this"],
+  Super: ["handler(args) { m.sum(super.x); }", "super"],
+  MetaProperty: ["(args) => print(import.meta)", "import.meta"],
+  // These three cannot be in a function that is not refused already, or does not parse.
+  AwaitExpression: ["", ""],
+  YieldExpression: ["", ""],
+  WithStatement: ["", ""],
+  ImportExpression: ['(args) => print(import("x"))', 'import("x")'],
+  TryStatement: ["(args) => { try { } catch { } }", "try { } catch { }"],
+  ThrowStatement: ["(args) => { throw 1; }", "throw 1;"],
+  LabeledStatement: ["(args) => { a: while (1) { } }", "a: while (1) { }"],
+  DebuggerStatement: ["(args) => { debugger; }", "debugger;"],
+  ForInStatement: ["(args) => { for (const k in args) { } }", "for (const k in args) { }"],
+  SequenceExpression: ["(args) => m.sum((1, 2))", "1, 2"],
+  AssignmentExpression: ["(args) => { let x = 1; m.sum(x = 2); }", "x = 2"],
+  TaggedTemplateExpression: ["(args) => print(tag`x`)", "tag`x`"],
+  SpreadElement: ["(args) => print(...m)", "...m"],
+  RestElement: ["({ a, ...rest }) => print(a)", "...rest"],
+  AssignmentPattern: ["({ a = 1 }) => print(a)", "a = 1"],
+  RegExpLiteral: ["(args) => print(/x/)", "/x/"],
+  TemplateLiteral: ["(args) => m.set(1, `x${pid}`)", "`x${pid}`"],
+  async: ["async (args) => { }", "a"],
+  generator: ["function* (args) { }", "f"],
+  typeof: ["(args) => print(typeof pid)", "typeof pid"],
+  void: ["(args) => print(void 0)", "void 0"],
+  delete: ["(args) => { delete args.x; }", "delete args.x"],
+  in: ['(args) => print("a" in args)', '"a" in args'],
+  instanceof: ["(args) => print(args instanceof Object)", "args instanceof Object"],
+  "**": ["(args) => m.sum(args.a ** 2)", "args.a ** 2"],
+  fraction: ["(args) => m.sum(args.a * 1.5)", "1.5"],
+  inexact: ["(args) => m.sum(1e30)", "1e30"],
+  null: ["(args) => m.set(1, null)", "null"],
+  undefined: ["(args) => m.set(1, undefined)", "undefined"],
+};
+
+for (const [kind, [text, at]] of Object.entries(invalid)) {
+  if (at === "") continue;
+  test(`refused: ${kind}`, () => {
+    const { diagnostics, pieces } = parseProbes([probe(text)]);
+    assert.equal(diagnostics.length, 1, JSON.stringify(diagnostics));
+    const [{ message, help, span }] = diagnostics;
+    const { message: wanted, help: wantedHelp } = refusedSyntax[kind as RefusedSyntax];
+    assert.deepEqual([message, help, pieces.text.slice(span.start, span.end)], [wanted, wantedHelp, at]);
+  });
+}
+
+for (const [name, { message, help }] of Object.entries(refusedGlobals)) {
+  test(`refused: ${name}`, () => {
+    const { diagnostics, pieces } = parseProbes([probe(`(args) => { print(${name}.x); }`)]);
+    const [first, ...rest] = diagnostics;
+    assert.deepEqual(rest, []);
+    assert.deepEqual([first.message, first.help, pieces.text.slice(first.span.start, first.span.end)], [message, help, name]);
+  });
+}
+
+const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[] = [
+  ["(args) => print(nothing)", "nothing", /what `nothing` is cannot be seen from the handler's source/],
+  ["(args) => print(list)", "list", /`list` is an array, which a handler cannot use/],
+  ["(args) => m.sum(half)", "half", /`half` is 0.5: there are no fractions/],
+  ["(args) => { limit = 3; }", "limit", /`limit` is outside of the handler/],
+  ["(args) => { limit++; }", "limit", /`limit` is outside of the handler/],
+  ["(args) => { const x = 1; x++; }", "x", /`x` is a const/],
+  ["(args) => { args.x = 1; }", "args.x", /memory of what is traced/],
+  ["(args) => m.push(1)", "push", /a map has no method `push`/],
+  ["(args) => print(m.first)", "first", /a map has no `first`/],
+  ["(args) => m.sum(args.a ?? 1)", "args.a ?? 1", /nothing can be missing here/],
+  ["(args, more) => m.count()", "more", /the handler of this probe has one parameter/],
+  ["(args) => { let i = 0; for (;; i++) { continue; } }", "continue;", /continue would leave out `the step`/],
+  ["(args) => { for (const x of args.list) { } }", "args.list", /maps and ranges only/],
+  ["(args) => m.sum(2n ** 65n)", "2n ** 65n", /no power operator/],
+  ["(args) => m.sum(99999999999999999999n)", "99999999999999999999n", /does not fit 64 bits/],
+  ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],
+  ["(args) => print(Math.min(1, 2))", "Math", /there is no Math in the kernel/],
+];
+for (const [text, at, message] of mistakes) {
+  test(`refused: ${text}`, () => {
+    const { diagnostics, pieces } = parseProbes([probe(text)]);
+    assert.equal(diagnostics.length, 1, JSON.stringify(diagnostics));
+    assert.match(diagnostics[0].message, message);
+    assert.equal(pieces.text.slice(diagnostics[0].span.start, diagnostics[0].span.end), at);
+  });
+}
+
+test("what does not parse is told where it does not", () => {
+  const { diagnostics } = parseProbes([probe("(args) => { let = = 3 }")]);
+  assert.deepEqual(diagnostics.map(({ code }) => code), ["syntax"]);
+  const native = parseProbes([probe("function () { [native code] }")]);
+  assert.deepEqual(native.diagnostics.map(({ message }) => message), ["this function has no source that can be read"]);
+});
+
+test("one mistake does not hide the next", () => {
+  const { diagnostics } = parseProbes([probe("(args) => { print(one); print(two); if (args.x) { print(three); } }")]);
+  assert.equal(diagnostics.length, 3);
+});
+
+test("places lead back to the file", () => {
+  const file = 'import { tracepoint } from "strobe";\ntracepoint("a:b", (args: Args) => print(nothing));\n';
+  const offset = file.indexOf("(args");
+  const text = "(args      ) => print(nothing)";
+  const source = probe(text);
+  const { diagnostics, pieces, program } = parseProbes([{ ...source, handler: { ...source.handler, place: { file: "x.ts", text: file, offset } } }]);
+  const { source: where, diagnostic } = pieces.local(diagnostics[0]);
+  assert.equal(where.name, "x.ts");
+  assert.equal(file.slice(diagnostic.span.start, diagnostic.span.end), "nothing");
+  const { span } = program.probes[0].specs[0];
+  assert.equal(file.slice(span.start, span.end), "b");
+});

@@ -1,0 +1,177 @@
+// Probes in TypeScript: from the source of handlers to the tree. No I/O; every mistake becomes a diagnostic.
+import { parseExpressionAt, type ArrowFunctionExpression, type FunctionExpression } from "acorn";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { Dialect, Expression, FunctionDeclaration, Probe, Program } from "../program.ts";
+import type { FunctionSource, Names, ParameterMeaning, ProbeSource } from "./binding.ts";
+import { callExpression } from "./calls.ts";
+import { nameParts } from "./declarations.ts";
+import { condition, value } from "./expressions.ts";
+import { Pieces } from "./pieces.ts";
+import { refer } from "./references.ts";
+import { body, expression } from "./statements.ts";
+import { block, builtin, refusal, Translation, Unit, variable, type Grammar } from "./unit.ts";
+
+const dialect: Dialect = { name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace" };
+const grammar: Grammar = { value, condition, refer, call: callExpression, function: declareFunction };
+
+export interface ParsedProbes {
+  readonly program: Program;
+  /** Their spans are in the program's source; `pieces` leads back to the files. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly pieces: Pieces;
+  readonly names: Names;
+}
+
+export function parseProbes(sources: readonly ProbeSource[]): ParsedProbes {
+  const pieces = new Pieces();
+  const translation = new Translation(pieces, grammar);
+  const probes = sources.map((source) => probe(translation, source));
+  const span = { start: 0, end: 0 };
+  const program: Program = {
+    source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text }, dialect, config: [], structs: [], enums: [],
+    maps: [...translation.maps.values()].flatMap(({ name, map, span: used }) => map.storage === undefined && map.entries === undefined
+      ? [] : [{ name, storage: map.storage ?? "hash", ...(map.entries === undefined ? {} : { entries: map.entries }), span: used }]),
+    functions: [...translation.functions.values()].flatMap(({ declaration }) => declaration ?? []),
+    probes,
+  };
+  if (probes.length === 0) {
+    translation.diagnostics.push({ severity: "error", code: "syntax", span, message: "there is no probe to trace" });
+  }
+  const maps = new Map([...translation.maps].map(([identity, { name }]) => [identity, name]));
+  return { program, diagnostics: translation.diagnostics, pieces, names: { maps, events: translation.events, exact: translation.exact } };
+}
+
+function probe(translation: Translation, source: ProbeSource): Probe {
+  const { provider, parts, parameters, handler, filter } = source;
+  const written = parts.map((part) => JSON.stringify(part)).join(", ");
+  const before = `${source.constructorName}(${written}${parts.length === 0 ? "" : ", "}`;
+  const start = translation.pieces.function(handler, before, ")");
+  const span = { start, end: start + handler.text.length };
+  const specSpan = specSpanOf(source, start) ?? (written === "" ? span : undefined)
+    ?? (translation.pieces.text.slice(start - before.length, start) === before
+      ? { start: start - before.length + source.constructorName.length + 1, end: start - 2 } : { start, end: start + 1 });
+  const predicate = filter === undefined ? undefined : predicateOf(translation, filter, parameters);
+  return {
+    specs: [{ provider, parts, text: [provider, ...parts].join(":"), span: specSpan }],
+    ...(predicate === undefined ? {} : { predicate }), body: handlerBody(translation, handler, start, parameters), span,
+  };
+}
+
+/** How far before a handler its probe's name is looked for, in characters. */
+const near = 400;
+
+/** Where the probe's name is written before the handler, in a file. */
+function specSpanOf({ handler, parts }: ProbeSource, start: number): { start: number; end: number } | undefined {
+  const last = parts.at(-1);
+  if (handler.place === undefined || last === undefined) return undefined;
+  const { text, offset } = handler.place;
+  const from = Math.max(0, offset - near);
+  const at = text.slice(from, offset).lastIndexOf(last);
+  return at < 0 ? undefined : { start: start - (offset - from) + at, end: start - (offset - from) + at + last.length };
+}
+
+// ── functions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+type FunctionNode = ArrowFunctionExpression | FunctionExpression;
+
+/** Reads a function's text; undefined after a diagnostic. */
+function read(translation: Translation, source: FunctionSource, start: number): { node: FunctionNode; unit: Unit } | undefined {
+  const { text } = source;
+  const options = { ecmaVersion: "latest", sourceType: "module", allowAwaitOutsideFunction: true } as const;
+  // A method's text is no expression by itself.
+  let problem: unknown;
+  for (const [before, after] of [["(", "\n)"], ["({", "\n})"]] as const) {
+    try {
+      const parsed = parseExpressionAt(before + text + after, 0, options);
+      const node = parsed.type === "ObjectExpression" && parsed.properties[0]?.type === "Property" ? parsed.properties[0].value : parsed;
+      if (node.type !== "ArrowFunctionExpression" && node.type !== "FunctionExpression") continue;
+      const unit = new Unit(translation, source, start - before.length);
+      if (node.async) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "async");
+      if (node.generator) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "generator");
+      return { node, unit };
+    } catch (error) {
+      if (error === refusal) return undefined;
+      problem ??= error;
+    }
+  }
+  const native = /\{\s*\[native code\]\s*\}\s*$/.test(text);
+  const raised = problem as { readonly pos?: number; readonly message?: string } | undefined;
+  const at = Math.min(Math.max((raised?.pos ?? 1) - 1, 0), text.length);
+  translation.diagnostics.push({
+    severity: "error", code: "syntax", span: native ? { start, end: start + text.length } : { start: start + at, end: start + at + 1 },
+    message: native ? "this function has no source that can be read" : `this does not parse: ${(raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase()}`,
+    help: native ? "pass the function itself, not one that bind() made" : "a handler is an arrow function, a function or a method",
+  });
+  return undefined;
+}
+
+function handlerBody(translation: Translation, source: FunctionSource, start: number, parameters: readonly ParameterMeaning[]): Probe["body"] {
+  const empty = block([], { start, end: start + source.text.length });
+  const got = read(translation, source, start);
+  if (got === undefined) return empty;
+  const { node, unit } = got;
+  try {
+    nameParameters(unit, node, parameters);
+    if (node.body.type === "BlockStatement") return body(unit, node.body);
+    return block(expression(unit, node.body), unit.span(node.body));
+  } catch (error) {
+    if (error !== refusal) throw error;
+    return empty;
+  }
+}
+
+function nameParameters(unit: Unit, node: FunctionNode, parameters: readonly ParameterMeaning[]): void {
+  node.params.forEach((pattern, i) => {
+    const meaning = parameters[i];
+    if (meaning === undefined) {
+      const count = parameters.length === 0 ? "no parameters" : parameters.length === 1 ? "one parameter" : `${parameters.length} parameters`;
+      unit.refuse(pattern, "arguments", `the handler of this probe has ${count}`);
+    }
+    nameParts(unit, pattern, builtin(meaning, unit.span(pattern)));
+  });
+}
+
+function predicateOf(translation: Translation, source: FunctionSource, parameters: readonly ParameterMeaning[]): Expression | undefined {
+  const start = translation.pieces.function(source);
+  const got = read(translation, source, start);
+  if (got === undefined) return undefined;
+  const { node, unit } = got;
+  try {
+    nameParameters(unit, node, parameters);
+    const { body: inside } = node;
+    if (inside.type !== "BlockStatement") return condition(unit, inside);
+    const [only] = inside.body;
+    if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument) return condition(unit, only.argument);
+    return unit.refuse(inside, "placement", "a filter is one expression", "write (args) => condition, or return early in the handler");
+  } catch (error) {
+    if (error !== refusal) throw error;
+    return undefined;
+  }
+}
+
+/** A function that handlers call. Its parameters' types are those it is called with. */
+function declareFunction(translation: Translation, source: FunctionSource, name: string): FunctionDeclaration {
+  const start = translation.pieces.function(source);
+  const span = { start, end: start + source.text.length };
+  const got = read(translation, source, start);
+  if (got === undefined) return { name, parameters: [], body: block([], span), span };
+  const { node, unit } = got;
+  const parameters: { name: string; span: { start: number; end: number } }[] = [];
+  try {
+    for (const pattern of node.params) {
+      const at = unit.span(pattern);
+      const own = pattern.type === "Identifier" ? unit.declare(pattern.name, false) : unit.temporary("parameter");
+      parameters.push({ name: own, span: at });
+      if (pattern.type !== "Identifier") nameParts(unit, pattern, variable(own, at));
+    }
+    if (node.body.type === "BlockStatement") return { name, parameters, body: body(unit, node.body), span };
+    const inside = unit.span(node.body);
+    const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body) : { kind: "value", expression: value(unit, node.body) } as const;
+    const statement = outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside } as const;
+    return { name, parameters, body: block([statement], inside), span };
+  } catch (error) {
+    if (error !== refusal) throw error;
+    return { name, parameters, body: block([], span), span };
+  }
+}
+

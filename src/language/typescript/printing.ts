@@ -1,0 +1,64 @@
+// print() and console.log(): templates become formats in which `%v` is "as its type is written", which the checker fills in.
+import type * as js from "acorn";
+import type { Expression } from "../program.ts";
+import { keys, mapUsage, ownEntry, refer, valueOf } from "./references.ts";
+import type { Outcome, Unit } from "./unit.ts";
+import { call, expressionStatement, mapAccess, text } from "./unit.ts";
+
+interface Format { readonly format: string; readonly values: readonly Expression[] }
+
+const escaped = (literal: string): string => literal.replaceAll("%", "%%");
+
+/** Bases that `x.toString(base)` can be printed in. */
+const bases: Readonly<Record<number, string>> = { 2: "%b", 8: "%o", 10: "%v", 16: "%x" };
+
+export function valueFormat(unit: Unit, node: js.TemplateLiteral): Format {
+  let format = "";
+  const values: Expression[] = [];
+  node.quasis.forEach((quasi, i) => {
+    format += escaped(quasi.value.cooked ?? "");
+    const inside = node.expressions[i];
+    if (inside === undefined) return;
+    const piece = formatOf(unit, inside);
+    format += piece.format;
+    values.push(...piece.values);
+  });
+  return { format, values };
+}
+
+/** One value within a text. */
+function formatOf(unit: Unit, node: js.Expression): Format {
+  if (node.type === "TemplateLiteral") return valueFormat(unit, node);
+  if (node.type === "Literal" && typeof node.value === "string") return { format: escaped(node.value), values: [] };
+  if (node.type === "CallExpression" && node.callee.type === "MemberExpression" && !node.callee.computed
+    && node.callee.property.type === "Identifier" && node.callee.property.name === "toString" && node.callee.object.type !== "Super") {
+    const [base] = node.arguments;
+    const format = base === undefined ? "%v" : base.type === "Literal" && typeof base.value === "number" ? bases[base.value] : undefined;
+    if (format === undefined) return unit.refuse(node, "arguments", "toString() knows the bases 2, 8, 10 and 16");
+    return { format, values: [unit.grammar.value(unit, node.callee.object)] };
+  }
+  return { format: "%v", values: [unit.grammar.value(unit, node)] };
+}
+
+/** `print(value)` prints one value, a map, or an entry of one, as it is; texts and several values make a line. */
+export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "printf" | "warnf" | "errorf"): Outcome {
+  const span = unit.span(node);
+  const done = (called: string, args: readonly Expression[]): Outcome =>
+    ({ kind: "statement", statement: expressionStatement(call(called, args, span), span) });
+  const [first, ...rest] = node.arguments.map((argument) => argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument);
+  if (first === undefined) return done(name === "print" ? "printf" : name, [text("\n", span)]);
+  if (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression") {
+    const reference = refer(unit, first);
+    if (reference.kind === "map") {
+      if (name !== "print" && name !== "printf") return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
+      return done("print", [reference.map.threadLocal === true ? ownEntry(reference, unit.span(first)) : mapAccess(reference.name, [], unit.span(first)), ...keys(unit, rest)]);
+    }
+    if (reference.kind === "entry" && rest.length === 0) return done("print", [reference.access]);
+    if (name === "print" && rest.length === 0) return done("print", [valueOf(unit, reference, first)]);
+  }
+  const textual = first.type === "TemplateLiteral" || (first.type === "Literal" && typeof first.value === "string");
+  if (name === "print" && rest.length === 0 && !textual) return done("print", [unit.grammar.value(unit, first)]);
+  const pieces = [first, ...rest].map((argument) => formatOf(unit, argument));
+  const format = `${pieces.map((piece) => piece.format).join(" ")}\n`;
+  return done(name === "print" ? "printf" : name, [text(format, span), ...pieces.flatMap((piece) => piece.values)]);
+}

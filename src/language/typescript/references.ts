@@ -1,0 +1,193 @@
+// Names, members, `m.at(key)`: what an expression stands for.
+import type * as js from "acorn";
+import { findBuiltin } from "../builtins/table.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
+import type { Binding } from "./binding.ts";
+import { constant } from "./constants.ts";
+import { refusedGlobals } from "./refused.ts";
+import type { Reference, Unit } from "./unit.ts";
+import { builtin, call, mapAccess, member, variable } from "./unit.ts";
+
+/** Objects of every program that mean something here. */
+const globals = new Set(["console", "Number", "BigInt", "Boolean", "undefined"]);
+
+export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
+  switch (node.type) {
+    case "Identifier": return referName(unit, node);
+    case "MemberExpression": return referMember(unit, node);
+    case "ChainExpression": return refer(unit, node.expression);
+    case "ParenthesizedExpression": return refer(unit, node.expression);
+    case "CallExpression": {
+      const at = entryOf(unit, node);
+      if (at !== undefined) return at;
+      break;
+    }
+    case "SequenceExpression": {
+      // `(0, module.name)`: how bundlers call what they imported.
+      const [zero, last] = node.expressions;
+      if (node.expressions.length === 2 && zero.type === "Literal" && zero.value === 0) return refer(unit, last);
+      return unit.refuseSyntax(node, "SequenceExpression");
+    }
+    case "Super": return unit.refuseSyntax(node, "Super");
+    default:
+  }
+  return { kind: "value", expression: unit.grammar.value(unit, node) };
+}
+
+function referName(unit: Unit, node: js.Identifier): Reference {
+  const span = unit.span(node);
+  const { name } = node;
+  const meaning = unit.find(name);
+  if (meaning !== undefined) {
+    return meaning.kind === "alias" ? meaning.refer(span) : { kind: "value", expression: variable(meaning.name, span) };
+  }
+  const binding = unit.source.resolve(name);
+  if (binding !== undefined) return bound(unit, binding, name, node);
+  if (globals.has(name)) return { kind: "global", name };
+  const refused = Object.hasOwn(refusedGlobals, name) ? refusedGlobals[name] : undefined;
+  if (refused !== undefined) return unit.refuse(node, "placement", refused.message, refused.help);
+  return unit.source.complete
+    ? unit.refuse(node, "name", `there is no \`${name}\``)
+    : unit.refuse(node, "name", `what \`${name}\` is cannot be seen from the handler's source`,
+      "pass it along: tracepoint(…, handler, { " + name + " }); or run the file with `strobe run`, `node --import strobe/register`"
+      + " or through strobe's esbuild plugin, which do that");
+}
+
+function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
+  switch (binding.kind) {
+    case "constant": return { kind: "value", expression: constant(unit, binding.value, node, name) };
+    case "map": return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
+    case "event": return { kind: "event", name: unit.translation.eventName(binding.event, name) };
+    case "unusable":
+      return unit.refuse(node, "type", `\`${name}\` is ${binding.what}, which a handler cannot use`,
+        "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own");
+    case "builtin":
+    case "special":
+    case "function":
+    case "module": return binding;
+  }
+}
+
+function referMember(unit: Unit, node: js.MemberExpression): Reference {
+  const object = refer(unit, node.object);
+  const span = unit.span(node);
+  const { property } = node;
+  if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
+  const name = node.computed ? literalName(property) : property.type === "Identifier" ? property.name : undefined;
+  switch (object.kind) {
+    case "module": {
+      const binding = name === undefined ? undefined : object.member(name);
+      if (binding === undefined) return unit.refuse(node, "name", `the module has no ${name === undefined ? "such member" : `\`${name}\``}`);
+      return bound(unit, binding, name!, node);
+    }
+    case "special":
+      if (object.name === "enums" && name !== undefined) return { kind: "value", expression: { kind: "identifier", name, span, type: unknownType } };
+      break;
+    case "map":
+      if (name === "value") return { kind: "value", expression: ownEntry(object, span) };
+      if (name === "size") return { kind: "value", expression: call("len", [mapAccess(object.name, [], span)], span) };
+      return unit.refuse(property, "name", `a map has no \`${name ?? "[…]"}\` in a handler`, mapUsage);
+    case "entry":
+      if (name === "value") return { kind: "value", expression: { ...object.access, span } };
+      return unit.refuse(property, "name", `an entry of a map has no \`${name ?? "[…]"}\``, "its value is `.value`, or get()");
+    case "event": return unit.refuse(property, "name", `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
+    case "function": return unit.refuse(node, "type", "a function has no members in a handler");
+    case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
+    case "value":
+    case "builtin": {
+      const of = valueOf(unit, object, node.object);
+      if (name !== undefined) return { kind: "value", expression: member(of, name, unit.span(property), span) };
+      if (of.kind === "builtin" && of.name === "args") return { kind: "value", expression: numberedArgument(unit, property, span) };
+      return { kind: "value", expression: { kind: "index", object: of, index: unit.grammar.value(unit, property), span, type: unknownType } };
+    }
+  }
+  return unit.refuse(node, "placement", "this has no members");
+}
+
+export const mapUsage = "m.at(key) is an entry: count(), sum(n), hist(n), set(v), get(), delete(), has()";
+
+/** `args["name"]`; undefined for any other index. */
+function literalName(property: js.Expression): string | undefined {
+  return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
+}
+
+/** `args[0]` is the first argument as a bare number. */
+function numberedArgument(unit: Unit, property: js.Expression, span: Span): Expression {
+  if (property.type === "Literal" && typeof property.value === "number" && Number.isInteger(property.value) && property.value < 1000) {
+    return builtin(`arg${property.value}`, span);
+  }
+  return unit.refuse(property, "arguments", "an argument's number must be written out", "args[0], args[1], …");
+}
+
+/** The entry of a map without keys, or of this thread. */
+export function ownEntry({ map, name }: Extract<Reference, { kind: "map" }>, span: Span): Extract<Expression, { kind: "map" }> {
+  return mapAccess(name, map.threadLocal === true ? [builtin("tid", span)] : [], span);
+}
+
+/** `m.at(key, …)`, and nothing else. */
+function entryOf(unit: Unit, node: js.CallExpression): Reference | undefined {
+  const { callee } = node;
+  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier" || callee.property.name !== "at") return undefined;
+  const object = refer(unit, callee.object);
+  if (object.kind !== "map") return undefined;
+  return { kind: "entry", access: mapAccess(object.name, keys(unit, node.arguments), unit.span(node)) };
+}
+
+export function keys(unit: Unit, nodes: readonly (js.Expression | js.SpreadElement)[]): Expression[] {
+  return nodes.map((node) => node.type === "SpreadElement" ? unit.refuseSyntax(node, "SpreadElement") : keyValue(unit, node));
+}
+
+/** Keys may be records: `m.at({ pid, comm })`. */
+function keyValue(unit: Unit, node: js.Expression): Expression {
+  return node.type === "ObjectExpression" ? record(unit, node) : unit.grammar.value(unit, node);
+}
+
+export function record(unit: Unit, node: js.ObjectExpression): Extract<Expression, { kind: "record" }> {
+  const fields = node.properties.map((property) => {
+    if (property.type === "SpreadElement") return unit.refuseSyntax(property, "SpreadElement");
+    const { key } = property;
+    const name = property.computed ? undefined : key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+    if (name === undefined) return unit.refuse(key, "arguments", "a field's name must be written out");
+    if (property.kind !== "init" || property.method) return unit.refuseSyntax(property, "FunctionExpression");
+    return { name, value: keyValue(unit, property.value) };
+  });
+  if (fields.length === 0) unit.refuse(node, "arguments", "a record needs a field");
+  return { kind: "record", fields, span: unit.span(node), type: unknownType };
+}
+
+/** What can stand as a value does; the rest says what it is. */
+export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expression {
+  const span = unit.span(node);
+  switch (reference.kind) {
+    case "value": return reference.expression;
+    case "builtin": {
+      const form = findBuiltin(reference.name)?.form;
+      if (form === "value" || form === "both") return builtin(reference.name, span);
+      return unit.refuse(node, "type", "this is a function", "call it");
+    }
+    case "entry": return unit.refuse(node, "type", "an entry of a map is no value", "its value is `.value`, or get()");
+    case "map":
+      return reference.map.threadLocal === true
+        ? unit.refuse(node, "type", "a thread's variable is no value itself", "its value is `.value`, or get()")
+        : unit.refuse(node, "type", "a map is no value", mapUsage);
+    case "event": return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
+    case "function":
+    case "special": return unit.refuse(node, "type", "this is a function", "call it");
+    case "module": return unit.refuse(node, "type", "a module is no value", "name a member of it");
+    case "global":
+      if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
+      return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);
+  }
+}
+
+/** Whether reading it twice is as good as once, in cost and in effect. */
+export function isPlain(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "integer": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
+    case "member": case "tuple-index": return isPlain(expression.object);
+    default: return false;
+  }
+}
+

@@ -1,0 +1,78 @@
+// The closed table of what TypeScript has and the kernel does not: what is said at such an expression, and what to do instead.
+// A row a kind of syntax (by its name in the ESTree, which is the parser's), and a row a global object.
+
+export interface Refusal { readonly message: string; readonly help: string }
+
+const inNode = "do it in Node, with the events and maps that the handler fills";
+
+export const refusedSyntax = {
+  ArrowFunctionExpression: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
+  FunctionExpression: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
+  FunctionDeclaration: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
+  ClassDeclaration: { message: "there are no classes in the kernel", help: "use maps and functions" },
+  ClassExpression: { message: "there are no classes in the kernel", help: "use maps and functions" },
+  NewExpression: { message: "there are no objects to make in the kernel", help: "emit a record { … }, and make objects of it in Node" },
+  ThisExpression: { message: "`this` is nothing in the kernel", help: "name what you mean: the handler's arguments, a map" },
+  Super: { message: "`super` is nothing in the kernel", help: "call a function by its name" },
+  MetaProperty: { message: "this is nothing in the kernel", help: "capture a constant: const name = …, outside of the handler" },
+  AwaitExpression: { message: "a handler cannot wait", help: inNode },
+  YieldExpression: { message: "a handler cannot wait", help: inNode },
+  ImportExpression: { message: "a handler cannot import", help: "import at the top of the file" },
+  TryStatement: { message: "nothing is thrown in the kernel", help: "reads of bad addresses give 0; leave the try out" },
+  ThrowStatement: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
+  LabeledStatement: { message: "there are no labels in a handler", help: "leave inner loops with break and a variable" },
+  WithStatement: { message: "there is no `with` in a handler", help: "name the members" },
+  DebuggerStatement: { message: "a handler cannot be stopped", help: "print(…) what you want to see" },
+  ForInStatement: { message: "there are no property names in the kernel", help: "use for…of over a map, or over range(n)" },
+  SequenceExpression: { message: "there is no comma operator in a handler", help: "write statements of their own" },
+  AssignmentExpression: { message: "an assignment gives no value in a handler", help: "write it as a statement of its own" },
+  TaggedTemplateExpression: { message: "there are no tagged templates in a handler", help: "print(`…`)" },
+  SpreadElement: { message: "there is no spread in a handler", help: "name the elements" },
+  RestElement: { message: "there are no rest elements in a handler", help: "name the elements" },
+  AssignmentPattern: { message: "there are no default values in a handler: nothing is ever missing", help: "use ?:" },
+  RegExpLiteral: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
+  TemplateLiteral: { message: "a template with values can only be printed", help: "print(`…`), or emit the values and build the text in Node" },
+  async: { message: "a handler cannot wait", help: "leave out `async`; " + inNode },
+  generator: { message: "a handler cannot wait", help: "leave out the `*`; " + inNode },
+  typeof: { message: "there is no typeof in a handler: types are known before it runs", help: "is_integer(x) and its kin answer that, too" },
+  void: { message: "there is no void operator in a handler", help: "leave it out" },
+  delete: { message: "there is no delete operator in a handler", help: "use delete() of a map: m.delete(key)" },
+  in: { message: "there is no `in` in a handler", help: "use has() of a map: m.has(key)" },
+  instanceof: { message: "there are no classes in the kernel", help: "compare numbers" },
+  "**": { message: "there is no power operator in a handler", help: "multiply, or shift: 1 << n" },
+  fraction: { message: "there are no fractions in the kernel", help: "use integers: count smaller units, or divide in Node" },
+  inexact: { message: "this number is too large for TypeScript to be exact", help: "write a bigint: 123n" },
+  null: { message: "null can only be compared with", help: "pointers are 0 when they lead nowhere; use 0" },
+  undefined: { message: "undefined can only be compared with", help: "use 0, or leave the value out" },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusedSyntax = keyof typeof refusedSyntax;
+
+/** Objects that every program has, and no handler. */
+export const refusedGlobals: Readonly<Record<string, Refusal>> = {
+  Math: { message: "there is no Math in the kernel", help: "write a < b ? a : b for a minimum; other mathematics belong in Node" },
+  Date: { message: "there is no Date in the kernel", help: "use nsecs, or strftime(format, nsecs)" },
+  JSON: { message: "there is no JSON in the kernel", help: "emit({ … }), and JSON.stringify in Node" },
+  Object: { message: "there are no objects in the kernel", help: inNode },
+  Array: { message: "there are no arrays to make in the kernel", help: "use a map" },
+  Map: { message: "there is no Map in the kernel", help: "use map() of strobe, outside of the handler" },
+  Set: { message: "there is no Set in the kernel", help: "use map() of strobe, outside of the handler" },
+  Promise: { message: "a handler cannot wait", help: inNode },
+  Symbol: { message: "there are no symbols in the kernel", help: inNode },
+  RegExp: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
+  Error: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
+  process: { message: "`process` is Node, and the handler runs in the kernel", help: "capture what you need: const self = process.pid, outside of the handler" },
+  globalThis: { message: "`globalThis` is Node, and the handler runs in the kernel", help: "capture what you need in a constant, outside of the handler" },
+  setTimeout: { message: "there are no timers in a handler", help: "use an interval() probe, or a timer in Node" },
+  setInterval: { message: "there are no timers in a handler", help: "use an interval() probe, or a timer in Node" },
+  setImmediate: { message: "there are no timers in a handler", help: inNode },
+  queueMicrotask: { message: "a handler cannot wait", help: inNode },
+  fetch: { message: "a handler cannot wait", help: inNode },
+  require: { message: "a handler cannot import", help: "import at the top of the file" },
+  Buffer: { message: "`Buffer` is Node, and the handler runs in the kernel", help: "use buf(pointer, length); it arrives as a Uint8Array" },
+  arguments: { message: "there is no `arguments` in a handler", help: "name the parameters" },
+  NaN: { message: "there are no fractions in the kernel, and no NaN", help: "use 0" },
+  Infinity: { message: "there are no fractions in the kernel, and no Infinity", help: "use the greatest number you need" },
+  parseInt: { message: "the kernel reads no numbers from text", help: inNode },
+  parseFloat: { message: "there are no fractions in the kernel", help: inNode },
+};

@@ -1,0 +1,215 @@
+// One function while it is read: where its text is, what names mean in it, and how it refuses. `Translation` is what the functions
+// of a script share.
+import type * as js from "acorn";
+import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
+import type { Block, Call, Expression, FunctionDeclaration, MapAccess, Statement, TypeName } from "../program.ts";
+import { unknownType } from "../types.ts";
+import type { Binding, EventBinding, FunctionSource, MapBinding } from "./binding.ts";
+import type { Pieces } from "./pieces.ts";
+import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
+
+/** What an expression of TypeScript stands for here. Only values are values of the tree. */
+export type Reference =
+  | { readonly kind: "value"; readonly expression: Expression }
+  | { readonly kind: "map"; readonly map: MapBinding; readonly name: string }
+  | { readonly kind: "entry"; readonly access: MapAccess }
+  | { readonly kind: "event"; readonly name: string }
+  | { readonly kind: "global"; readonly name: string }
+  | Extract<Binding, { kind: "builtin" | "special" | "function" | "module" }>;
+
+/** What a name that the function declares stands for. */
+export type Meaning =
+  /** A variable of the tree. A name that hides another has its own there. */
+  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean }
+  /** Another word for something: a parameter, a part of one, a map's entry. */
+  | { readonly kind: "alias"; readonly refer: (span: Span) => Reference };
+
+/** What a call comes to. */
+export type Outcome =
+  | { readonly kind: "value"; readonly expression: Expression }
+  | { readonly kind: "statement"; readonly statement: Statement };
+
+/** What is needed below where it is written: statements hold expressions, which hold calls, which hold expressions. */
+export interface Grammar {
+  value(unit: Unit, node: js.Expression): Expression;
+  condition(unit: Unit, node: js.Expression): Expression;
+  refer(unit: Unit, node: js.Expression | js.Super): Reference;
+  call(unit: Unit, node: js.CallExpression): Outcome;
+  function(translation: Translation, source: FunctionSource, name: string): FunctionDeclaration;
+}
+
+/** Thrown at what cannot be translated, after its diagnostic; caught where a statement ends. */
+export const refusal = Symbol("refusal");
+
+export class Translation {
+  readonly pieces: Pieces;
+  readonly grammar: Grammar;
+  readonly diagnostics: Diagnostic[] = [];
+  readonly maps = new Map<object, { readonly name: string; readonly map: MapBinding; readonly span: Span }>();
+  readonly events = new Map<object, string>();
+  readonly exact = new Map<string, Set<string>>();
+  readonly functions = new Map<object, { readonly name: string; declaration?: FunctionDeclaration }>();
+  readonly #taken = new Set<string>();
+
+  constructor(pieces: Pieces, grammar: Grammar) {
+    this.pieces = pieces;
+    this.grammar = grammar;
+  }
+
+  mapName(map: MapBinding, captured: string, span: Span): string {
+    const known = this.maps.get(map.identity);
+    if (known !== undefined) return known.name;
+    const name = this.#unique(map.name ?? captured);
+    this.maps.set(map.identity, { name, map, span });
+    return name;
+  }
+
+  eventName(event: EventBinding, captured: string): string {
+    let name = this.events.get(event.identity);
+    if (name === undefined) this.events.set(event.identity, name = this.#unique(event.name ?? captured));
+    return name;
+  }
+
+  /** Compiles a function on its first call. */
+  functionName(source: FunctionSource): string {
+    const known = this.functions.get(source.identity);
+    if (known !== undefined) return known.name;
+    const entry: { readonly name: string; declaration?: FunctionDeclaration } = { name: this.#unique(source.name || "fn") };
+    this.functions.set(source.identity, entry);
+    entry.declaration = this.grammar.function(this, source, entry.name);
+    return entry.name;
+  }
+
+  #unique(wanted: string): string {
+    const base = wanted.replace(/[^\w]/g, "_");
+    let name = base;
+    for (let n = 2; this.#taken.has(name); n++) name = `${base}_${n}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+export class Unit {
+  readonly translation: Translation;
+  readonly source: FunctionSource;
+  /** Added to a node's offset, it gives the offset in the script's text. */
+  readonly #shift: number;
+  readonly #scopes: Map<string, Meaning>[] = [new Map()];
+  #temporaries = 0;
+  /** Loops around, and the statement that `continue` would leave out in each; undefined where there is none. */
+  readonly loops: (string | undefined)[] = [];
+
+  constructor(translation: Translation, source: FunctionSource, shift: number) {
+    this.translation = translation;
+    this.source = source;
+    this.#shift = shift;
+  }
+
+  get grammar(): Grammar {
+    return this.translation.grammar;
+  }
+
+  span(node: { readonly start: number; readonly end: number }): Span {
+    return { start: node.start + this.#shift, end: node.end + this.#shift };
+  }
+
+  // ── refusing ──
+
+  report(code: DiagnosticCode, span: Span, message: string, help?: string): void {
+    this.translation.diagnostics.push({ severity: "error", code, span, message, ...(help === undefined ? {} : { help }) });
+  }
+
+  refuse(node: { readonly start: number; readonly end: number }, code: DiagnosticCode, message: string, help?: string): never {
+    this.report(code, this.span(node), message, help);
+    throw refusal;
+  }
+
+  /** Refuses what the kernel has nothing for. */
+  refuseSyntax(node: { readonly start: number; readonly end: number }, what: RefusedSyntax): never {
+    const { message, help } = refusedSyntax[what];
+    return this.refuse(node, "placement", message, help);
+  }
+
+  // ── names ──
+
+  scoped<T>(inside: () => T): T {
+    this.#scopes.push(new Map());
+    try {
+      return inside();
+    } finally {
+      this.#scopes.pop();
+    }
+  }
+
+  find(name: string): Meaning | undefined {
+    for (let i = this.#scopes.length - 1; i >= 0; i--) {
+      const meaning = this.#scopes[i].get(name);
+      if (meaning !== undefined) return meaning;
+    }
+    return undefined;
+  }
+
+  alias(name: string, refer: (span: Span) => Reference): void {
+    this.#scopes.at(-1)!.set(name, { kind: "alias", refer });
+  }
+
+  /** A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there. */
+  declare(name: string, constant: boolean): string {
+    const taken = new Set(this.#scopes.flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
+    let own = name;
+    for (let n = 2; taken.has(own); n++) own = `${name}_${n}`;
+    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant });
+    return own;
+  }
+
+  /** A variable that no name of the function can be. */
+  temporary(what: string): string {
+    this.#temporaries++;
+    return `${what}#${this.#temporaries}`;
+  }
+}
+
+// ── nodes of the tree ────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function integer(value: bigint, span: Span): Expression {
+  return { kind: "integer", value, span, type: unknownType };
+}
+export function text(value: string, span: Span): Expression {
+  return { kind: "string", value, span, type: unknownType };
+}
+export function variable(name: string, span: Span): Extract<Expression, { kind: "variable" }> {
+  return { kind: "variable", name, span, type: unknownType };
+}
+export function builtin(name: string, span: Span): Expression {
+  return { kind: "builtin", name, span, type: unknownType };
+}
+export function call(name: string, args: readonly Expression[], span: Span): Call {
+  return { kind: "call", name, args, span, type: unknownType };
+}
+export function binary(operator: Extract<Expression, { kind: "binary" }>["operator"], left: Expression, right: Expression, span: Span): Expression {
+  return { kind: "binary", operator, left, right, span, type: unknownType };
+}
+export function not(operand: Expression, span: Span): Expression {
+  return { kind: "unary", operator: "!", operand, span, type: unknownType };
+}
+export function conditional(condition: Expression, then: Expression, otherwise: Expression, span: Span): Expression {
+  return { kind: "conditional", condition, then, otherwise, span, type: unknownType };
+}
+export function member(object: Expression, name: string, nameSpan: Span, span: Span): Expression {
+  return { kind: "member", object, name, nameSpan, span, type: unknownType };
+}
+export function tuplePart(object: Expression, index: number, span: Span): Expression {
+  return { kind: "tuple-index", object, index, span, type: unknownType };
+}
+export function mapAccess(name: string, keys: readonly Expression[], span: Span): MapAccess {
+  return { kind: "map", name, keys, span, type: unknownType };
+}
+export function cast(to: TypeName, operand: Expression, span: Span): Expression {
+  return { kind: "cast", to, operand, span, type: unknownType };
+}
+export function block(statements: readonly Statement[], span: Span): Block {
+  return { kind: "block", statements, span };
+}
+export function expressionStatement(expression: Expression, span: Span): Statement {
+  return { kind: "expression", expression, span };
+}
