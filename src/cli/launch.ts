@@ -39,11 +39,13 @@ function keep(): void {
 
 const cachedData = compiledBefore();
 // esbuild writes ASCII only, which is read fastest as what it is.
-const script = new Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(path, "latin1")}\n})`, {
+const script = new Script(`(function (exports, require, module, __filename, __dirname, importModule) {${readFileSync(path, "latin1")}\n})`, {
   filename: path, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });
 const command: { exports: Partial<Command> } = { exports: {} };
-script.runInThisContext()(command.exports, require, command, path, __dirname);
+// import() of a script's own is an experiment still, and warns.
+const importModule = (url: string): Promise<unknown> => import(url);
+script.runInThisContext()(command.exports, require, command, path, __dirname, importModule);
 const { main, warmUp } = command.exports as Command;
 
 void main(process.argv.slice(2)).then(({ exitCode, traced }) => {

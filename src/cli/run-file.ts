@@ -1,0 +1,40 @@
+// What `strobe run FILE` starts, on Node's own terms: an entry of its own beside the library, so that both are of one piece.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { ScriptError } from "../language/diagnostic.ts";
+import { installHooks } from "../rewrite/install.ts";
+import { errorText } from "./errors.ts";
+
+/** Runs a program as `node FILE …` does; it ends when it has nothing left to do. Never resolves. */
+export function runFile(file: string, args: readonly string[]): Promise<never> {
+  const path = resolve(file);
+  if (!existsSync(path)) fail(`strobe: no such file: ${file}\n`);
+  installHooks();
+  process.argv = [process.execPath, path, ...args];
+  process.on("uncaughtException", uncaught);
+  import(pathToFileURL(path).href).catch((error: unknown) => process.nextTick(() => { throw error; }));
+  return new Promise(() => {});
+}
+
+/** What of strobe goes wrong is said as the command says it; anything else as Node says it. */
+function uncaught(error: unknown): void {
+  // The program looks after its errors itself.
+  if (process.listenerCount("uncaughtException") > 1) return;
+  const ours = ownError(error);
+  fail(ours ? errorText(ours, false) : `${error instanceof Error ? "" : "Uncaught:\n"}${inspect(error)}\n\nNode.js ${process.version}\n`);
+}
+
+/** Errors that came from the hooks' thread have lost their class. */
+function ownError(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { source, diagnostics } = error as Partial<ScriptError>;
+  if (error.name === "ScriptError" && source && diagnostics) return new ScriptError(source, diagnostics);
+  return error.name === "LinuxError" || error.name === "AttachError" ? error : undefined;
+}
+
+function fail(text: string): never {
+  process.stderr.write(text);
+  process.exit(1);
+}

@@ -1,0 +1,66 @@
+// TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows TypeScript.
+import { createRequire } from "node:module";
+import { ScriptError, type Span } from "../language/diagnostic.ts";
+
+type Stripper = Pick<typeof import("@swc/wasm-typescript"), "transformSync">;
+
+let loaded: Stripper | undefined;
+/** Loaded when it is first needed: it is large, and JavaScript needs none. */
+const stripper = (): Stripper => (loaded ??= createRequire(import.meta.url)("@swc/wasm-typescript") as Stripper);
+
+/** What the stripper throws. Lines count from 1; columns from 0, as a terminal counts them. */
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly startLine: number;
+  readonly startColumn: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+/**
+ * A TypeScript file's text with blanks for types: each character that is left is where it was.
+ * @throws ScriptError for what does not parse, and for syntax that is more than types (enums, namespaces, parameter properties)
+ */
+export function stripTypes(file: string, text: string): string {
+  let code: string;
+  try {
+    ({ code } = stripper().transformSync(text, { mode: "strip-only", filename: file }));
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const span = { start: offsetAt(text, error.startLine, error.startColumn), end: offsetAt(text, error.endLine, error.endColumn) };
+    throw refused(file, text, span, error);
+  }
+  if (code.length !== text.length) throw new Error(`${file}: types were blanked, but the text has another length now`);
+  return code;
+}
+
+function isRefusal(error: unknown): error is Refusal {
+  return typeof error === "object" && error !== null && "code" in error && "startLine" in error && "message" in error;
+}
+
+function refused(file: string, text: string, span: Span, { code, message }: Refusal): ScriptError {
+  const unsupported = /^TypeScript (.*) is not supported in strip-only mode$/.exec(message);
+  return new ScriptError({ name: file, text }, [{
+    severity: "error",
+    code: code === "UnsupportedSyntax" ? "feature" : "syntax",
+    span,
+    message: unsupported ? `TypeScript's ${unsupported[1]} is more than a type, and only types are stripped` : lowerFirst(message),
+    ...(unsupported ? { help: "write it in JavaScript (an object of constants, fields, modules), or compile the file before (tsx, esbuild)" } : {}),
+  }]);
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function offsetAt(text: string, line: number, column: number): number {
+  let at = 0;
+  for (let number = 1; number < line && at >= 0; number++) at = text.indexOf("\n", at) + 1;
+  for (let left = column; left > 0 && at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0;
+    left -= code < 0x80 ? 1 : 2;
+    if (code > 0xffff) at++;
+  }
+  return at;
+}
