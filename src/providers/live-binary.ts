@@ -1,16 +1,17 @@
 // Executables and libraries of this machine: found as the shell and the dynamic loader find them, read as far as asked.
-import { closeSync, fstatSync, lstatSync, openSync, readFileSync, readSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { ElfSymbols, type ElfSymbol } from "../debuginfo/elf-symbols.ts";
-import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
+import { Elf, ElfError } from "../debuginfo/elf.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
+import { debugInfoOfBinary } from "./debug-files.ts";
 import { embeddedSymbols } from "./embedded-symbols.ts";
+import { absent, elfAt, FileBytes } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "./system.ts";
 
-/** Files up to this size are read at once; of larger ones just what is needed. */
-const WHOLE = 1 << 20;
 const SYMLINK_LIMIT = 40;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const MACHINE = process.arch === "arm64" ? "arm64" : process.arch === "x64" ? "x86-64" : "other";
@@ -23,46 +24,6 @@ const LIBRARY_FOLDERS = [
 const ET_EXEC = 2;
 const PT_TLS = 7;
 
-/** A file that is opened for each read: nothing stays open, however long the trace. */
-class FileBytes implements Bytes {
-  readonly size: number;
-  readonly #path: string;
-  readonly #whole: Buffer | undefined;
-
-  constructor(path: string) {
-    this.#path = path;
-    const fd = openSync(path, "r");
-    try {
-      const stat = fstatSync(fd);
-      this.size = stat.isFile() ? stat.size : 0;
-      if (this.size <= WHOLE) this.#whole = readRange(fd, 0, this.size);
-    } finally {
-      closeSync(fd);
-    }
-  }
-
-  read(offset: number, length: number): Buffer {
-    if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
-    const fd = openSync(this.#path, "r");
-    try {
-      return readRange(fd, offset, length);
-    } finally {
-      closeSync(fd);
-    }
-  }
-}
-
-function readRange(fd: number, offset: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  let got = 0;
-  while (got < length) {
-    const now = readSync(fd, buffer, got, length - got, offset + got);
-    if (now === 0) throw new ElfError("the file became shorter while it was read");
-    got += now;
-  }
-  return buffer;
-}
-
 export class LiveBinary implements Binary {
   readonly path: string;
   readonly shownPath: string;
@@ -71,6 +32,7 @@ export class LiveBinary implements Binary {
   #symbols: ElfSymbols | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
+  #debugInfo: DebugInfo | string | undefined;
 
   constructor(path: string, shownPath: string, root: string) {
     this.path = path;
@@ -125,6 +87,11 @@ export class LiveBinary implements Binary {
     return this.#elf.bytes.read(Number(fileOffset), length);
   }
 
+  debugInfo(): DebugInfo | string {
+    const { path, shownPath } = this;
+    return (this.#debugInfo ??= debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath }));
+  }
+
   /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined {
     const address = this.#elf.addressOf(fileOffset);
@@ -149,20 +116,6 @@ export class LiveBinary implements Binary {
     const split = id.length < 4 ? undefined : elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
     return split ?? embeddedSymbols(this.#elf);
   }
-}
-
-function elfAt(path: string): Elf | undefined {
-  try {
-    return new Elf(new FileBytes(path));
-  } catch (error) {
-    return absent(error);
-  }
-}
-
-/** What is missing, unreadable or no ELF file is not there; anything else is a mistake of ours. */
-function absent(error: unknown): undefined {
-  if (error instanceof ElfError || (error instanceof Error && "code" in error)) return undefined;
-  throw error;
 }
 
 /** Opens a binary at a path (absolute in `root`, a folder or ""); undefined when there is no ELF file. */

@@ -1,0 +1,48 @@
+// Abbreviation tables (DWARF 5, section 7.5.3): the shapes of a unit's entries.
+import { FORM } from "./constants.ts";
+import { Cursor, DwarfError } from "./cursor.ts";
+
+export interface Abbreviation {
+  readonly code: number;
+  readonly tag: number;
+  readonly children: boolean;
+  /** Attribute and form of each value, in order. */
+  readonly attributes: readonly number[];
+  readonly forms: readonly number[];
+  /** Values of DW_FORM_implicit_const, by place. */
+  readonly constants: readonly (bigint | undefined)[];
+}
+
+const DENSE = 1 << 16;
+
+/** The table that begins at the cursor. Codes are counted from 1 by every compiler; others are looked up. */
+export function readAbbreviations(cursor: Cursor): (code: number) => Abbreviation {
+  const dense: (Abbreviation | undefined)[] = [];
+  const sparse = new Map<number, Abbreviation>();
+  for (;;) {
+    const code = cursor.uleb();
+    if (code === 0) break;
+    const tag = cursor.uleb();
+    const children = cursor.u8() !== 0;
+    const attributes: number[] = [];
+    const forms: number[] = [];
+    const constants: (bigint | undefined)[] = [];
+    for (;;) {
+      const attribute = cursor.uleb();
+      const form = cursor.uleb();
+      const constant = form === FORM.implicit_const ? cursor.slebExact() : undefined;
+      if (attribute === 0 && form === 0) break;
+      attributes.push(attribute);
+      forms.push(form);
+      constants.push(constant);
+    }
+    const abbreviation = { code, tag, children, attributes, forms, constants };
+    if (code < DENSE) dense[code] = abbreviation;
+    else sparse.set(code, abbreviation);
+  }
+  return (code) => {
+    const found = code < DENSE ? dense[code] : sparse.get(code);
+    if (found === undefined) throw new DwarfError(`an entry has the unknown shape ${code}`);
+    return found;
+  };
+}

@@ -1,0 +1,476 @@
+// Answers the questions of facts.ts about one binary. Each is answered from as few units as it takes.
+import { CallFrames } from "../call-frames.ts";
+import type { Elf } from "../elf.ts";
+import { catalogOf, entriesNamed, type Catalog } from "./catalog.ts";
+import { AT, TAG } from "./constants.ts";
+import { DwarfError, exactAddress, signedAddress } from "./cursor.ts";
+import { plus, constant, register } from "./expressions.ts";
+import type {
+  DebugInfo, DebugType, FunctionInstance, LinePlace, LocationExpression, SourceFrame, SourceFunction, SourceLanguage, SourcePosition,
+  Variable,
+} from "./facts.ts";
+import { LineTables } from "./line-tables.ts";
+import { ROW, type LineHeader, type LineRows } from "./lines.ts";
+import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
+import { scanFile } from "./scan-file.ts";
+import { bodyAt, bodyAround, hasLocationLists, keyOf, scopesAt, scopesOf, type Instance } from "./scopes.ts";
+import { DwarfSections } from "./sections.ts";
+import { typeFrom, typeOf } from "./types.ts";
+import { UnitAddresses } from "./unit-addresses.ts";
+import { DwarfFile, type Entry, type Unit, type UnitHeader, type UnitSection } from "./units.ts";
+import { EntryVariable, localsOf, parametersOf, type Surroundings } from "./variables.ts";
+
+/** Where debug information is read from. Files that others name are found by whoever may look for files. */
+export interface DebugFiles {
+  /** The binary that runs: its call frames. */
+  readonly binary: Elf;
+  /** The file with .debug_info: the binary itself, or its debug file. */
+  readonly debug: Elf;
+  /** The file that dwz moved what several share to (.gnu_debugaltlink). */
+  alternate?(path: string, buildId: string): Elf | undefined;
+  /** A file of split entries: by the name and folder that its unit tells. */
+  split?(name: string, folder: string): Elf | undefined;
+}
+
+/** Whether a file has debug information at all. */
+export function hasDebugInfo(elf: Elf): boolean {
+  const section = elf.section(".debug_info");
+  return section !== undefined && section.type !== 8 && section.size > 0;
+}
+
+/** Opens debug information; nothing is decoded yet. */
+export function openDebugInfo(files: DebugFiles): DebugInfo {
+  return new Debug(files);
+}
+
+interface Listed { readonly file: DwarfFile; readonly section: UnitSection; readonly catalog: Catalog }
+
+class Debug implements DebugInfo {
+  readonly #files: DebugFiles;
+  readonly #main: DwarfFile;
+  readonly #lines: LineTables;
+  readonly #around: Surroundings;
+  #addresses: UnitAddresses | undefined;
+  #catalogs: readonly Listed[] | undefined;
+  #frames: { readonly found: CallFrames | undefined } | undefined;
+  #alternateFile: { readonly found: DwarfFile | undefined } | undefined;
+  readonly #splits = new Map<UnitHeader, Unit>();
+
+  constructor(files: DebugFiles) {
+    this.#files = files;
+    this.#main = new DwarfFile(DwarfSections.of(files.debug), () => this.#alternate());
+    this.#lines = new LineTables(this.#main);
+    this.#around = { cfa: (address) => this.#cfa(address), position: (entry) => this.#declared(entry) };
+  }
+
+  functionsNamed(name: string): readonly SourceFunction[] {
+    const found = new Map<string, { readonly entry: Entry; readonly instances: Instance[] }>();
+    const seen = new Set<Instance>();
+    for (const entry of this.#entriesNamed("functions", name)) {
+      if (!isNamed(entry, name)) continue;
+      const instances = scopesOf(entry.unit).instances.get(keyOf(entry.origin)) ?? [];
+      if (instances.length === 0) continue;
+      const position = this.#declared(instances[0].entry);
+      const identity = `${qualifiedName(entry)}\0${linkageNameOf(entry) ?? ""}\0${position.file}\0${position.line}`;
+      const known = found.get(identity) ?? { entry: instances[0].entry, instances: [] };
+      found.set(identity, known);
+      for (const instance of instances) {
+        if (seen.has(instance)) continue;
+        seen.add(instance);
+        known.instances.push(instance);
+      }
+    }
+    return [...found.values()].map(({ entry, instances }) => this.#function(entry, instances));
+  }
+
+  functionNames(): Iterable<string> {
+    const names = new Set<string>();
+    for (const { catalog } of this.#listed()) {
+      for (const name of catalog.functionNames.toString("utf8").split("\0")) if (name !== "") names.add(name);
+    }
+    return names;
+  }
+
+  framesAt(address: bigint): readonly SourceFrame[] {
+    const at = signedAddress(address);
+    for (const unit of this.#unitsAt(at)) {
+      const body = bodyAt(unit, at);
+      if (body === undefined) continue;
+      const functions = scopesAt(body, at).filter(({ tag }) => tag !== TAG.lexical_block).reverse();
+      let position = this.#lines.positionAt(unit, at) ?? { file: "", line: 0, column: 0 };
+      return functions.map((entry) => {
+        const inlined = entry.tag === TAG.inlined_subroutine;
+        const frame = { function: qualifiedName(entry), position, inlined };
+        if (inlined) position = this.#called(entry);
+        return frame;
+      });
+    }
+    return [];
+  }
+
+  sourceFiles(): Iterable<string> {
+    const files = new Set<string>();
+    for (const header of this.#lines.all) {
+      header.files.forEach((file, index) => {
+        if (file.name !== "") files.add(this.#lines.path(header, index));
+      });
+    }
+    return files;
+  }
+
+  linePlaces(file: string, line: number, column?: number): readonly LinePlace[] {
+    const tables = this.#tablesWith(file);
+    let nearest = Infinity;
+    for (const { rows, wanted } of tables) {
+      for (let row = 0; row < rows.count; row++) {
+        const here = rows.lines[row];
+        if (here >= line && here < nearest && isStart(rows, row) && wanted.has(rows.files[row])) nearest = here;
+      }
+    }
+    if (nearest === Infinity) return [];
+    const candidates: { readonly address: number; readonly column: number; readonly path: string }[] = [];
+    for (const { header, rows, wanted } of tables) {
+      for (let row = 0; row < rows.count; row++) {
+        if (rows.lines[row] !== nearest || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
+        if (column !== undefined && nearest === line && rows.columns[row] !== column) continue;
+        candidates.push({ address: rows.addresses[row], column: rows.columns[row], path: this.#lines.path(header, rows.files[row]) });
+      }
+    }
+    // A copy begins where its first instruction is; a line may come back to itself many times.
+    const first = new Map<string, (typeof candidates)[number]>();
+    for (const candidate of candidates.sort((a, b) => a.address - b.address)) {
+      const copy = this.#copyAt(candidate.address);
+      if (!first.has(copy)) first.set(copy, candidate);
+    }
+    return [...first.values()].map(({ address, column, path }) => this.#place(path, nearest, column, address));
+  }
+
+  *lines(file: string): Iterable<LinePlace> {
+    const seen = new Set<string>();
+    for (const { header, rows, wanted } of this.#tablesWith(file)) {
+      for (let row = 0; row < rows.count; row++) {
+        if (!isStart(rows, row) || !wanted.has(rows.files[row])) continue;
+        const key = `${rows.lines[row]} ${rows.addresses[row]}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        yield this.#place(this.#lines.path(header, rows.files[row]), rows.lines[row], rows.columns[row], rows.addresses[row]);
+      }
+    }
+  }
+
+  afterPrologue(fn: FunctionInstance): bigint {
+    if (fn.kind === "inlined") return fn.entry;
+    const entry = signedAddress(fn.entry);
+    for (const unit of this.#unitsAt(entry)) {
+      const body = bodyAt(unit, entry);
+      const header = this.#lines.of(unit);
+      if (body === undefined || header === undefined) continue;
+      // Optimised code says where things are at every instruction.
+      if (hasLocationLists(body.entry)) return fn.entry;
+      const range = body.ranges.find(({ low, high }) => entry >= low && entry < high);
+      return exactAddress(prologueEnd(this.#lines.rows(header), entry, range?.high ?? entry));
+    }
+    return fn.entry;
+  }
+
+  variablesAt(address: bigint): readonly Variable[] {
+    const at = signedAddress(address);
+    for (const unit of this.#unitsAt(at)) {
+      const body = bodyAt(unit, at);
+      if (body === undefined) continue;
+      const found: Variable[] = [];
+      for (const scope of scopesAt(body, at).toReversed()) {
+        found.push(...localsOf(scope, this.#around));
+        if (scope.tag === TAG.lexical_block) continue;
+        found.push(...parametersOf(scope, this.#around).filter(({ name }) => name !== ""));
+        break;
+      }
+      return found;
+    }
+    return [];
+  }
+
+  globalsNamed(name: string): readonly Variable[] {
+    const found = new Map<string, Variable>();
+    for (const entry of this.#entriesNamed("variables", name)) {
+      if (!isNamed(entry, name) || bodyAround(entry.origin) !== undefined) continue;
+      found.set(keyOf(entry), new EntryVariable(entry, this.#around));
+    }
+    return [...found.values()];
+  }
+
+  typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined {
+    const base = baseSpelling(name);
+    for (const entry of this.#entriesNamed("types", base)) {
+      if (!isNamed(entry, base) || !entry.isType()) continue;
+      if (tag !== undefined && TAGS[tag] !== undefined && !TAGS[tag].includes(entry.tag)) continue;
+      return typeFrom(entry);
+    }
+    return undefined;
+  }
+
+  *#entriesNamed(list: "functions" | "variables" | "types", name: string): Iterable<Entry> {
+    for (const { file, section, catalog } of this.#listed()) {
+      for (const offset of entriesNamed(catalog[list], name)) {
+        // What is damaged in one unit does not hide the others.
+        try {
+          yield file.entryAt(offset, section);
+        } catch (error) {
+          if (!(error instanceof DwarfError)) throw error;
+        }
+      }
+    }
+  }
+
+  #listed(): readonly Listed[] {
+    if (this.#catalogs !== undefined) return this.#catalogs;
+    const listed: Listed[] = [];
+    const add = (file: DwarfFile): void => {
+      for (const section of ["debug_info", "debug_types"] as const) {
+        if (file.headers(section).length > 0) listed.push({ file, section, catalog: catalogOf([scanFile(file, section)]) });
+      }
+    };
+    add(this.#main);
+    const alternate = this.#alternate();
+    if (alternate !== undefined) add(alternate);
+    for (const header of this.#main.headers()) {
+      const unit = this.#whole(header);
+      if (unit.file !== this.#main) add(unit.file);
+    }
+    return (this.#catalogs = listed);
+  }
+
+  #function(entry: Entry, instances: readonly Instance[]): SourceFunction {
+    const around = this.#around;
+    const linkageName = linkageNameOf(entry);
+    const result = typeOf(entry);
+    const position = this.#declared(entry);
+    const shown = instances.map((instance) => this.#instance(instance));
+    let parameters: readonly Variable[] | undefined;
+    return {
+      name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
+      language: languageOf(entry.origin.unit), declared: position, instances: shown,
+      get parameters() {
+        return (parameters ??= parametersOf(entry, around).map((each, i) => inAnyCopy(each, i, shown)));
+      },
+      ...(result.kind !== "void" && { result }),
+    };
+  }
+
+  #instance(instance: Instance): FunctionInstance {
+    const around = this.#around;
+    const { entry } = instance;
+    const body = instance.inlined ? bodyAround(entry) : undefined;
+    const caller = body && { name: qualifiedName(body), position: this.#called(entry) };
+    let parameters: readonly Variable[] | undefined;
+    return {
+      kind: instance.inlined ? "inlined" : "body", entry: exactAddress(instance.start),
+      ranges: instance.ranges.map(({ low, high }) => ({ low: exactAddress(low), high: exactAddress(high) })),
+      ...(caller !== undefined && { caller }),
+      get parameters() {
+        return (parameters ??= parametersOf(entry, around));
+      },
+    };
+  }
+
+  // Positions.
+
+  #declared(entry: Entry): SourcePosition {
+    const placed = entry.withAttribute(AT.decl_line);
+    if (placed === undefined) return { file: "", line: 0, column: 0 };
+    const named = placed.withAttribute(AT.decl_file);
+    return {
+      file: named === undefined ? "" : this.#fileNamed(named.unit, named.number(AT.decl_file) ?? 0),
+      line: placed.number(AT.decl_line) ?? 0, column: placed.number(AT.decl_column) ?? 0,
+    };
+  }
+
+  #called(entry: Entry): SourcePosition {
+    return {
+      file: this.#fileNamed(entry.unit, entry.number(AT.call_file) ?? 0),
+      line: entry.number(AT.call_line) ?? 0, column: entry.number(AT.call_column) ?? 0,
+    };
+  }
+
+  #fileNamed(unit: Unit, file: number): string {
+    const tables = unit.file === this.#main || unit.file.skeleton !== undefined ? this.#lines : unit.note(LineTables, () => new LineTables(unit.file));
+    const header = tables.of(unit);
+    return header === undefined ? "" : tables.path(header, file);
+  }
+
+  #tablesWith(file: string): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
+    const tables = [];
+    for (const header of this.#lines.all) {
+      const wanted = this.#lines.filesMatching(header, file);
+      if (wanted.length > 0) tables.push({ header, rows: this.#lines.rows(header), wanted: new Set(wanted) });
+    }
+    return tables;
+  }
+
+  #place(file: string, line: number, column: number, address: number): LinePlace {
+    const functionAt = (): string | undefined => this.framesAt(exactAddress(address)).at(-1)?.function;
+    return {
+      file, line, column, address: exactAddress(address),
+      get function() {
+        return functionAt();
+      },
+    };
+  }
+
+  /** Which copy of which function an address is in. */
+  #copyAt(address: number): string {
+    for (const unit of this.#unitsAt(address)) {
+      const body = bodyAt(unit, address);
+      if (body === undefined) continue;
+      const innermost = scopesAt(body, address).findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry;
+      return keyOf(innermost);
+    }
+    return `${address}`;
+  }
+
+  // Units.
+
+  *#unitsAt(address: number): Iterable<Unit> {
+    this.#addresses ??= new UnitAddresses(this.#main);
+    for (const header of this.#addresses.at(address)) yield this.#whole(header);
+  }
+
+  /** A unit, or the split one that a skeleton stands for, when its file is there. */
+  #whole(header: UnitHeader): Unit {
+    const unit = this.#main.unit(header);
+    const name = unit.root.text(AT.dwo_name) ?? unit.root.text(AT.GNU_dwo_name);
+    if (name === undefined || this.#files.split === undefined) return unit;
+    let whole = this.#splits.get(header);
+    if (whole === undefined) {
+      whole = this.#openSplit(unit, name) ?? unit;
+      this.#splits.set(header, whole);
+    }
+    return whole;
+  }
+
+  #openSplit(skeleton: Unit, name: string): Unit | undefined {
+    const elf = this.#files.split?.(name, skeleton.root.text(AT.comp_dir) ?? "");
+    if (elf === undefined) return undefined;
+    const file = new DwarfFile(DwarfSections.of(elf, true), undefined, true);
+    file.skeleton = skeleton;
+    const id = skeleton.header.dwoId ?? skeleton.root.constant(AT.GNU_dwo_id);
+    const header = file.headers().find((each) => (each.dwoId ?? file.unit(each).root.constant(AT.GNU_dwo_id)) === id);
+    return header && file.unit(header);
+  }
+
+  #alternate(): DwarfFile | undefined {
+    if (this.#alternateFile === undefined) {
+      const section = this.#files.debug.section(".gnu_debugaltlink");
+      let found: DwarfFile | undefined;
+      if (section !== undefined) {
+        const content = this.#files.debug.content(section);
+        const end = content.indexOf(0);
+        const elf = end < 0 ? undefined : this.#files.alternate?.(content.toString("utf8", 0, end), content.toString("hex", end + 1));
+        if (elf !== undefined) found = new DwarfFile(DwarfSections.of(elf));
+      }
+      this.#alternateFile = { found };
+    }
+    return this.#alternateFile.found;
+  }
+
+  #cfa(address: bigint): LocationExpression | undefined {
+    this.#frames ??= { found: CallFrames.of(this.#files.binary) ?? CallFrames.of(this.#files.debug) };
+    const rule = this.#frames.found?.cfaAt(address);
+    switch (rule?.kind) {
+      case "register": return plus(register(rule.register), constant(BigInt(rule.offset)));
+      case "expression": return rule.expression;
+      case "unknown": case undefined: return undefined;
+    }
+  }
+}
+
+/** A row that a probe may stand at for its line. */
+function isStart(rows: LineRows, row: number): boolean {
+  return (rows.flags[row] & (ROW.statement | ROW.sequenceEnd)) === ROW.statement && rows.lines[row] !== 0;
+}
+
+/** Where the body begins: where the compiler says, else at the second line. */
+function prologueEnd(rows: LineRows, entry: number, high: number): number {
+  let second = entry;
+  for (let row = 0; row < rows.count; row++) {
+    const address = rows.addresses[row];
+    if (address < entry || address >= high || (rows.flags[row] & ROW.sequenceEnd) !== 0) continue;
+    if ((rows.flags[row] & ROW.prologueEnd) !== 0) return address;
+    if (address > entry && second === entry && rows.lines[row] !== 0) second = address;
+  }
+  return second;
+}
+
+/** Whether an entry is called so: plainly, qualified, by its linkage name, or by either without template arguments. */
+function isNamed(entry: Entry, name: string): boolean {
+  const plain = nameOf(entry);
+  if (plain === name || (plain !== undefined && withoutTemplate(plain) === name) || linkageNameOf(entry) === name) return true;
+  const qualified = qualifiedName(entry);
+  return qualified === name || bareScopes(qualified) === name;
+}
+
+/** A qualified name without template arguments in any of its parts. */
+function bareScopes(name: string): string {
+  if (!name.includes("<")) return name;
+  let result = "", depth = 0, part = "";
+  const finish = (): void => {
+    result += withoutTemplate(part);
+    part = "";
+  };
+  for (let i = 0; i < name.length; i++) {
+    if (depth === 0 && name.startsWith("::", i)) {
+      finish();
+      result += "::";
+      i++;
+      continue;
+    }
+    if (name[i] === "<") depth++;
+    else if (name[i] === ">") depth = Math.max(0, depth - 1);
+    part += name[i];
+  }
+  finish();
+  return result;
+}
+
+/** In the location of a function's parameter, the copy that runs at the address answers. */
+function inAnyCopy(parameter: EntryVariable, index: number, instances: readonly FunctionInstance[]): Variable {
+  return {
+    name: parameter.name, kind: "parameter",
+    get type() {
+      return parameter.type;
+    },
+    get declared() {
+      return parameter.declared;
+    },
+    location: (address) => {
+      const holding = instances.filter(({ ranges }) => ranges.some(({ low, high }) => address >= low && address < high));
+      const copy = holding.find(({ kind }) => kind === "inlined") ?? holding[0];
+      return (copy?.parameters[index] ?? parameter).location(address);
+    },
+  };
+}
+
+const TAGS: Readonly<Record<"struct" | "union" | "enum", readonly number[]>> = {
+  struct: [TAG.structure_type, TAG.class_type], union: [TAG.union_type], enum: [TAG.enumeration_type],
+};
+
+/** Base types as compilers record them: `unsigned long` is `long unsigned int` to C. */
+const BASE_SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ["unsigned", "unsigned int"], ["short", "short int"], ["unsigned short", "short unsigned int"], ["long", "long int"],
+  ["unsigned long", "long unsigned int"], ["long long", "long long int"], ["unsigned long long", "long long unsigned int"],
+]);
+
+function baseSpelling(name: string): string {
+  return BASE_SPELLINGS.get(name) ?? name;
+}
+
+function languageOf(unit: Unit): SourceLanguage {
+  // DW_LANG_*: C 89 to 17; C++ 98 to 20; Rust; Go.
+  switch (unit.root.number(AT.language)) {
+    case 0x01: case 0x02: case 0x0c: case 0x1d: case 0x2c: return "c";
+    case 0x04: case 0x19: case 0x1a: case 0x21: case 0x2a: case 0x2b: return "c++";
+    case 0x1c: return "rust";
+    case 0x16: return "go";
+    default: return "other";
+  }
+}

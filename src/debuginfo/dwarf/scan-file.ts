@@ -1,0 +1,67 @@
+// Scans a file's units for the index of names, in this thread.
+import { readAbbreviations } from "./abbreviations.ts";
+import { DwarfError } from "./cursor.ts";
+import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
+import { hashOf, scanUnits, type Pairs, type ScanResult } from "./scan.ts";
+import type { DwarfFile, UnitHeader, UnitSection } from "./units.ts";
+
+const NOTHING = Buffer.alloc(0);
+
+export function scanFile(file: DwarfFile, section: UnitSection): ScanResult {
+  const { sections } = file;
+  const info = sections.get(section);
+  const whole = (name: string): Buffer => sections.find(name)?.whole ?? NOTHING;
+  function* unitsOf(): Iterable<{ readonly header: UnitHeader; readonly bytes: Buffer }> {
+    for (const header of file.headers(section)) yield { header, bytes: info.slice(header.offset, header.end - header.offset) };
+  }
+  const found = scanUnits({
+    units: unitsOf(),
+    abbreviations: (offset) => sections.get("debug_abbrev").from(offset, readAbbreviations),
+    text: whole("debug_str"), lineText: whole("debug_line_str"), textOffsets: whole("debug_str_offsets"),
+    alternateText: file.alternate?.sections.find("debug_str")?.whole ?? NOTHING,
+  });
+  return withForeign(file, found);
+}
+
+/** Names the entries whose names lie in other units. */
+function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
+  const hashes: number[] = [], offsets: number[] = [], names: string[] = [];
+  const add = (name: string | undefined, offset: number): void => {
+    if (name === undefined || name === "") return;
+    hashes.push(hashOf(name));
+    offsets.push(offset);
+  };
+  const resolve = (pairs: Pairs, owner: DwarfFile | undefined): void => {
+    if (owner === undefined) return;
+    for (let i = 0; i < pairs.hashes.length; i++) {
+      try {
+        const entry = owner.entryAt(pairs.offsets[i]);
+        const plain = nameOf(entry);
+        if (plain === undefined) continue;
+        const qualified = qualifiedName(entry);
+        const linkage = linkageNameOf(entry);
+        for (const name of new Set([plain, withoutTemplate(plain), qualified, linkage])) add(name, pairs.hashes[i]);
+        names.push(qualified);
+      } catch (error) {
+        if (!(error instanceof DwarfError)) throw error;
+      }
+    }
+  };
+  resolve(found.foreign, file);
+  resolve(found.alternate, file.alternate);
+  if (names.length === 0) return found;
+  return {
+    ...found,
+    functions: {
+      hashes: joined(found.functions.hashes, hashes), offsets: joined(found.functions.offsets, offsets),
+    },
+    functionNames: Buffer.concat([found.functionNames, Buffer.from(`${names.join("\0")}\0`)]),
+  };
+}
+
+function joined(first: Uint32Array, more: readonly number[]): Uint32Array {
+  const all = new Uint32Array(first.length + more.length);
+  all.set(first);
+  all.set(more, first.length);
+  return all;
+}

@@ -1,0 +1,122 @@
+// A section's bytes, read as far as asked: of a small or compressed one everything at once, of a large one windows.
+import { type Elf, ElfError, type Section } from "../elf.ts";
+import { Cursor, DwarfError } from "./cursor.ts";
+
+const WHOLE = 4 << 20;
+const WINDOW = 1 << 16;
+/** Windows of text that are kept. */
+const WINDOWS = 64;
+const TEXT_LIMIT = 1 << 20;
+const SHF_COMPRESSED = 0x800;
+
+export class SectionData {
+  readonly name: string;
+  readonly size: number;
+  readonly #read: (offset: number, length: number) => Buffer;
+  readonly #windows = new Map<number, Buffer>();
+  #whole: Buffer | undefined;
+
+  constructor(name: string, size: number, read: (offset: number, length: number) => Buffer) {
+    this.name = name;
+    this.size = size;
+    this.#read = read;
+  }
+
+  static of(elf: Elf, section: Section): SectionData {
+    const read = (offset: number, length: number): Buffer => checked(() => elf.read(section.offset + offset, length));
+    if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read);
+    const whole = checked(() => elf.content(section));
+    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length));
+  }
+
+  /** Everything. */
+  get whole(): Buffer {
+    return (this.#whole ??= this.#read(0, this.size));
+  }
+
+  slice(offset: number, length: number): Buffer {
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw new DwarfError(`${this.name} is too short`);
+    if (this.#whole !== undefined || this.size <= WHOLE) return this.whole.subarray(offset, offset + length);
+    return this.#read(offset, length);
+  }
+
+  /**
+   * Runs a reader of something whose length only its reading tells. The cursor begins at `offset`; its bytes are first a small
+   * window, then larger ones.
+   */
+  from<T>(offset: number, read: (cursor: Cursor) => T): T {
+    if (offset > this.size || offset < 0) throw new DwarfError(`${this.name} is too short`);
+    for (let window = 512; ; window *= 16) {
+      const length = Math.min(window, this.size - offset);
+      try {
+        return read(new Cursor(this.slice(offset, length)));
+      } catch (error) {
+        if (!(error instanceof DwarfError) || length === this.size - offset) throw error;
+      }
+    }
+  }
+
+  /** NUL-terminated text. */
+  text(offset: number): string {
+    if (offset >= this.size || offset < 0) throw new DwarfError(`a text lies outside ${this.name}`);
+    if (this.#whole !== undefined || this.size <= WHOLE) return textIn(this.whole, offset) ?? this.#unterminated();
+    const start = offset - (offset % WINDOW);
+    let window = this.#windows.get(start);
+    if (window === undefined) {
+      if (this.#windows.size >= WINDOWS) this.#windows.clear();
+      // Half as much again, so that few texts cross its end.
+      window = this.#read(start, Math.min(WINDOW + WINDOW / 2, this.size - start));
+      this.#windows.set(start, window);
+    }
+    return textIn(window, offset - start)
+      ?? textIn(this.#read(offset, Math.min(TEXT_LIMIT, this.size - offset)), 0) ?? this.#unterminated();
+  }
+
+  #unterminated(): never {
+    throw new DwarfError(`a text in ${this.name} does not end`);
+  }
+}
+
+function textIn(bytes: Buffer, offset: number): string | undefined {
+  const end = bytes.indexOf(0, offset);
+  return end < 0 ? undefined : bytes.toString("utf8", offset, end);
+}
+
+/** What is wrong with the file is wrong with its debug information. */
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ElfError) throw new DwarfError(error.message);
+    throw error;
+  }
+}
+
+/** Sections of one file by name without the leading dot; `.dwo` sections of split files under the plain name. */
+export class DwarfSections {
+  readonly #find: (name: string) => SectionData | undefined;
+  readonly #found = new Map<string, SectionData | undefined>();
+
+  constructor(find: (name: string) => SectionData | undefined) {
+    this.#find = find;
+  }
+
+  static of(elf: Elf, split = false): DwarfSections {
+    return new DwarfSections((name) => {
+      const section = elf.section(split ? `.${name}.dwo` : `.${name}`);
+      return section === undefined || section.type === 8 ? undefined : SectionData.of(elf, section);
+    });
+  }
+
+  find(name: string): SectionData | undefined {
+    if (!this.#found.has(name)) this.#found.set(name, this.#find(name));
+    return this.#found.get(name);
+  }
+
+  /** @throws DwarfError when there is none */
+  get(name: string): SectionData {
+    const section = this.find(name);
+    if (section === undefined) throw new DwarfError(`there is no .${name}`);
+    return section;
+  }
+}

@@ -1,0 +1,71 @@
+// Which unit's code holds an address: by .debug_aranges where it tells, else by what each unit says of itself.
+import { Cursor, DwarfError } from "./cursor.ts";
+import { isDropped, rangesOf } from "./ranges.ts";
+import type { DwarfFile, UnitHeader } from "./units.ts";
+
+export class UnitAddresses {
+  /** In order of `lows`. */
+  readonly #lows: Float64Array;
+  readonly #highs: Float64Array;
+  readonly #units: readonly UnitHeader[];
+
+  constructor(file: DwarfFile) {
+    const found: { low: number; high: number; unit: UnitHeader }[] = [];
+    const told = rangesTold(file, found);
+    for (const unit of file.headers()) {
+      if (told.has(unit.offset) || unit.signature !== undefined) continue;
+      for (const range of rangesOf(file.unit(unit).root)) found.push({ ...range, unit });
+    }
+    found.sort((a, b) => a.low - b.low);
+    this.#lows = Float64Array.from(found, ({ low }) => low);
+    this.#highs = Float64Array.from(found, ({ high }) => high);
+    this.#units = found.map(({ unit }) => unit);
+  }
+
+  /** Units that say they hold an address, the likeliest first: data and damaged tables make for more than one. */
+  *at(address: number): Iterable<UnitHeader> {
+    let low = 0;
+    let high = this.#lows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#lows[middle] <= address) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#units[i];
+  }
+}
+
+/** Reads .debug_aranges; gives the units that it speaks of. Damage in it is no loss: units tell the same. */
+function rangesTold(file: DwarfFile, found: { low: number; high: number; unit: UnitHeader }[]): ReadonlySet<number> {
+  const told = new Set<number>();
+  const data = file.sections.find("debug_aranges");
+  if (data === undefined) return told;
+  const units = new Map(file.headers().map((header) => [header.offset, header]));
+  try {
+    const cursor = new Cursor(data.whole);
+    while (cursor.at < cursor.end) {
+      const start = cursor.at;
+      const { length, offsetSize } = cursor.unitLength();
+      const end = cursor.at + length;
+      if (end > cursor.end) throw new DwarfError(".debug_aranges is too short");
+      cursor.u16();
+      const unit = units.get(cursor.offset(offsetSize));
+      const size = cursor.u8();
+      cursor.u8();
+      const tuple = 2 * size;
+      cursor.skip((tuple - ((cursor.at - start) % tuple)) % tuple);
+      while (cursor.at + tuple <= end) {
+        const low = cursor.address(size);
+        const bytes = cursor.address(size);
+        if (low === 0 && bytes === 0) break;
+        if (unit === undefined || bytes <= 0 || isDropped(low)) continue;
+        found.push({ low, high: low + bytes, unit });
+        told.add(unit.offset);
+      }
+      cursor.at = end;
+    }
+  } catch (error) {
+    if (!(error instanceof DwarfError)) throw error;
+  }
+  return told;
+}

@@ -1,0 +1,148 @@
+// Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
+// server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { posix } from "node:path";
+import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import { hasDebugInfo, openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
+import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
+import { ElfError, type Elf } from "../debuginfo/elf.ts";
+import { absent, elfAt } from "./file-bytes.ts";
+
+/** A binary whose debug information is wanted. */
+export interface DebugOwner {
+  readonly elf: Elf;
+  /** Path to open, and the root folder it is in ("" or /proc/PID/root). */
+  readonly path: string;
+  readonly root: string;
+  readonly shownPath: string;
+}
+
+/** Debug information of a binary, or why there is none and what to do. */
+export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
+  try {
+    const found = debugElf(owner);
+    if (found === undefined) return missing(owner);
+    return openDebugInfo({
+      binary: owner.elf, debug: found.elf,
+      alternate: (path, id) => alternateElf(owner.root, found.path, path, id),
+      split: (name, folder) => splitElf(owner, name, folder),
+    });
+  } catch (error) {
+    if (error instanceof DwarfError || error instanceof ElfError) return `${owner.shownPath}: ${error.message}`;
+    throw error;
+  }
+}
+
+interface Found { readonly elf: Elf; readonly path: string }
+
+function debugElf(owner: DebugOwner): Found | undefined {
+  const { elf, path, root } = owner;
+  if (hasDebugInfo(elf)) return { elf, path };
+  const id = elf.buildId;
+  const byId = id === undefined ? undefined : withBuildId(root, id);
+  return byId ?? linked(owner) ?? (id === undefined ? undefined : fetched(id));
+}
+
+/** Debian, Fedora and gdb keep debug files by build id; Debian's own shows the first byte as a folder. */
+function withBuildId(root: string, id: string): Found | undefined {
+  if (id.length < 4) return undefined;
+  return checked(`${root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`, (elf) => elf.buildId === undefined || elf.buildId === id);
+}
+
+function checked(path: string, fits: (elf: Elf) => boolean): Found | undefined {
+  const elf = elfAt(path);
+  return elf !== undefined && hasDebugInfo(elf) && fits(elf) ? { elf, path } : undefined;
+}
+
+/** .gnu_debuglink: a file name and the CRC-32 of that file, looked for where gdb does. */
+function linked({ elf, path, root }: DebugOwner): Found | undefined {
+  const section = elf.section(".gnu_debuglink");
+  if (section === undefined) return undefined;
+  const content = elf.content(section);
+  const end = content.indexOf(0);
+  const at = (end + 4) & ~3;
+  if (end <= 0 || at + 4 > content.length) return undefined;
+  const name = posix.basename(content.toString("utf8", 0, end));
+  const crc = content.readUInt32LE(at);
+  const folder = posix.dirname(path.slice(root.length));
+  for (const place of [`${folder}/${name}`, `${folder}/.debug/${name}`, `/usr/lib/debug${folder}/${name}`]) {
+    const found = checked(root + place, (file) => {
+      if (elf.buildId !== undefined && file.buildId !== undefined) return elf.buildId === file.buildId;
+      return process.getBuiltinModule("node:zlib").crc32(readFileSync(root + place)) === crc;
+    });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What dwz shares between debug files: named from the debug file's folder, or by its build id. */
+function alternateElf(root: string, debugPath: string, path: string, id: string): Elf | undefined {
+  const places = path.startsWith("/") ? [root + path] : [posix.resolve(posix.dirname(real(debugPath)), path)];
+  for (const place of places) {
+    const elf = elfAt(place);
+    if (elf !== undefined && (id === "" || elf.buildId === id)) return elf;
+  }
+  return withBuildId(root, id)?.elf ?? fetched(id)?.elf;
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    return absent(error) ?? path;
+  }
+}
+
+/** Split entries: where the compiler put them, else beside the binary. */
+function splitElf({ path, root }: DebugOwner, name: string, folder: string): Elf | undefined {
+  return elfAt(root + posix.resolve(folder === "" ? "/" : folder, name)) ?? elfAt(`${posix.dirname(path)}/${posix.basename(name)}`);
+}
+
+/** How long a server has, in milliseconds: a debug file may have hundreds of megabytes. */
+const FETCH_TIME = 300_000;
+
+/** Writes what a URL answers to a file; run apart, since whoever asks cannot wait for events. */
+const FETCH = `
+  const { createWriteStream } = require("node:fs"), { pipeline } = require("node:stream/promises"), { Readable } = require("node:stream");
+  const [url, path] = process.argv.slice(1);
+  fetch(url, { headers: { "user-agent": "strobe" } }).then((answer) => {
+    if (!answer.ok) process.exit(answer.status === 404 ? 4 : 1);
+    return pipeline(Readable.fromWeb(answer.body), createWriteStream(path));
+  }).catch(() => process.exit(1));`;
+
+/** From a debuginfod server, by way of the cache that its own client has. */
+function fetched(id: string): Found | undefined {
+  const servers = (process.env["DEBUGINFOD_URLS"] ?? "").split(/\s+/).filter((url) => /^https?:\/\//.test(url));
+  if (servers.length === 0 || !/^[0-9a-f]{8,}$/.test(id)) return undefined;
+  const cache = process.env["DEBUGINFOD_CACHE_PATH"]
+    ?? `${process.env["XDG_CACHE_HOME"] ?? `${homedir()}/.cache`}/debuginfod_client`;
+  const path = `${cache}/${id}/debuginfo`;
+  const fits = (elf: Elf): boolean => elf.buildId === undefined || elf.buildId === id;
+  const known = checked(path, fits);
+  if (known !== undefined) return known;
+  const partial = `${path}.${process.pid}`;
+  for (const server of servers) {
+    try {
+      mkdirSync(`${cache}/${id}`, { recursive: true });
+      const url = `${server.replace(/\/$/, "")}/buildid/${id}/debuginfo`;
+      execFileSync(process.execPath, ["-e", FETCH, url, partial], { timeout: FETCH_TIME, stdio: "ignore" });
+      renameSync(partial, path);
+      const found = checked(path, fits);
+      if (found !== undefined) return found;
+    } catch (error) {
+      // A server that has it not, or does not answer; or a cache that cannot be written.
+      if (!(error instanceof Error)) throw error;
+      rmSync(partial, { force: true });
+    }
+  }
+  return undefined;
+}
+
+function missing({ elf, shownPath }: DebugOwner): string {
+  const id = elf.buildId;
+  const where = id === undefined ? "" : ` (nor is there a debug file for its build id ${id})`;
+  return `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, or set `
+    + "DEBUGINFOD_URLS";
+}
