@@ -33,7 +33,7 @@ const home: Location = { kind: "memory", address: { kind: "binary", operator: "+
 const parameter = (name: string, type: DebugType, location: Location = home): Variable => (
   { name, kind: "parameter", type, declared: { file: "f.c", line: 1, column: 0 }, location: () => location });
 const atEntry = (types: readonly DebugType[], result?: DebugType) => parametersAtEntry(
-  { name: "f", ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
+  { ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
 const reg = (name: string) => fetchRegister(file, name);
 
 test("classes of eightbytes", () => {
@@ -87,13 +87,15 @@ test("a reference is what it refers to", () => {
 });
 
 test("debug information is believed where it names a register or says there is none", () => {
-  const given = parametersAtEntry({ name: "f" }, [
+  const given = parametersAtEntry({}, [
     parameter("a", int, { kind: "register", register: 3 }), parameter("b", int, { kind: "absent", reason: "optimised out here" }),
     parameter("c", long, { kind: "constant", bytes: Uint8Array.of(1, 2, 0, 0, 0, 0, 0, 0) }),
   ], seen).map(({ value }) => value);
   assert.deepEqual(given[0].fetch, reg("bx"));
   assert.equal(given[1].absent, "optimised out here");
   assert.deepEqual(given[2].fetch, { kind: "constant", value: 513n });
+  const unused = parameter("b", int, { kind: "absent", reason: "optimised out here" });
+  assert.deepEqual(parametersAtEntry({ external: true }, [unused], seen)[0].value.fetch, reg("di"), "callers in other units put it there");
 });
 
 test("types keep their shape", () => {

@@ -16,9 +16,12 @@ const largestInRegisters = 16;
 
 /**
  * A function's parameters as they are at its first instruction. Debug information is believed where it names registers or
- * constants; a place on the stack is where the value will be once the prologue has run.
+ * constants; a place on the stack is where the value will be once the prologue has run. What it does not know of a function
+ * that others call is where they put it.
  */
-export function parametersAtEntry(fn: Pick<SourceFunction, "result" | "name">, parameters: readonly Variable[], seen: Seen): { readonly name: string; readonly value: Value }[] {
+export function parametersAtEntry(
+  fn: Pick<SourceFunction, "result" | "external">, parameters: readonly Variable[], seen: Seen,
+): { readonly name: string; readonly value: Value }[] {
   const general = seen.registers.callArguments.map((name) => fetchRegister(seen.registers, name));
   let nextGeneral = resultIsInMemory(fn) && seen.registers.machine === "x86-64" ? 1 : 0;
   let nextVector = 0;
@@ -46,8 +49,12 @@ export function parametersAtEntry(fn: Pick<SourceFunction, "result" | "name">, p
       nextStack += Math.ceil(size / 8) * 8;
     }
     const trusted = location.kind !== "memory" || !onFrame(location.address);
-    if (trusted || seen.registers.machine !== "x86-64") return { name: parameter.name, value: valueAt(parameter.type, location, seen) };
-    return { name: parameter.name, value: passed(parameter.type, byReference, parts, onStack, seen) };
+    const { name } = parameter;
+    if (trusted || seen.registers.machine !== "x86-64") {
+      const value = valueAt(parameter.type, location, seen);
+      if (value.absent === undefined || fn.external !== true || seen.registers.machine !== "x86-64") return { name, value };
+    }
+    return { name, value: passed(parameter.type, byReference, parts, onStack, seen) };
   });
 }
 

@@ -103,7 +103,10 @@ function threadPointer(system: System): Fetch | undefined {
   return { kind: "pointed", base: { kind: "task" }, offset, size: 8, signed: false, space: "kernel" };
 }
 
-interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean }
+interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean }
+
+/** What compilers call copies of a function with parameters of their own. */
+const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
 
 /** The function at a place: what was compiled there, be it inlined. */
 function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address: bigint): Around | undefined {
@@ -111,7 +114,7 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   const name = binary.functionAt(offset)?.name;
   for (const fn of name === undefined ? [] : info.functionsNamed(name)) {
     const instance = fn.instances.find((one) => one.kind === "body" && one.entry === address);
-    if (instance !== undefined) return { fn, instance, entry: true };
+    if (instance !== undefined) return { fn, instance, entry: true, clone: false };
   }
   const [innermost] = info.framesAt(address);
   if (innermost === undefined) return undefined;
@@ -120,7 +123,7 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
     for (const instance of fn.instances) {
       if (!holds(instance)) continue;
       const entry = instance.kind === "body" && instance.entry === address;
-      if (found === undefined || entry) found = { fn, instance, entry };
+      if (found === undefined || entry) found = { fn, instance, entry, clone: cloned.test(name ?? "") };
     }
   }
   return found;
@@ -129,8 +132,8 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
 /** Parameters in order, as they are at the place. */
 function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen): Argument[] {
   if (around === undefined) return [];
-  const { fn, instance, entry } = around;
-  if (entry && instance !== undefined) return parametersAtEntry(fn, instance.parameters, seen).map(({ name, value }) => ({ name, ...value }));
+  const { fn, instance, entry, clone } = around;
+  if (entry && instance !== undefined) return parametersAtEntry(clone ? { ...fn, external: false } : fn, instance.parameters, seen).map(({ name, value }) => ({ name, ...value }));
   const inScope = info.variablesAt(seen.address).filter(({ kind }) => kind === "parameter");
   return (instance?.parameters ?? fn.parameters).map((parameter) => {
     const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;

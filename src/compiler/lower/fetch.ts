@@ -1,5 +1,5 @@
 // A provider's fetches as IR: where arguments, results and registers come from.
-import { absentText } from "../../language/absent.ts";
+import { absentText, absentType } from "../../language/absent.ts";
 import type { Argument, Context, Fetch, Piece } from "../../language/context.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { Type } from "../../language/types.ts";
@@ -111,7 +111,7 @@ function alreadyExtends(fetch: Fetch, width: number, signed: boolean): boolean {
 /** Where an argument that is held in place lies. */
 export function argumentPlace(f: FunctionState, argument: Omit<Argument, "name">): Located {
   const { type, pieces, length } = argument;
-  if (argument.absent !== undefined) return absent();
+  if (argument.absent !== undefined) return absentBytes(argument.absent);
   if (pieces !== undefined) return { at: "place", place: assemble(f, type, pieces) };
   const address = fetchValue(f, argument.fetch);
   const space = argument.place === "user" ? "user" : "kernel";
@@ -120,9 +120,8 @@ export function argumentPlace(f: FunctionState, argument: Omit<Argument, "name">
   return { at: "source", source: { kind: "string", space, address, limit: fetchValue(f, length), size, padded: true } };
 }
 
-function absent(): Located {
-  const bytes = new TextEncoder().encode(`${absentText}\0`);
-  return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
+function absentBytes(reason: string): Located {
+  return { at: "source", source: { kind: "constant", bytes: new TextEncoder().encode(absentText(reason)), size: sizeOf(absentType) } };
 }
 
 /** Puts a value together from its pieces. */

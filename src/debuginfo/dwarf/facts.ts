@@ -29,7 +29,10 @@ export interface DebugInfo {
   lines(file: string): Iterable<LinePlace>;
   /** Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown. */
   afterPrologue(fn: FunctionInstance): bigint;
-  /** Parameters and locals in scope at an address, innermost first, parameters of the (inlined) function included. */
+  /**
+   * Parameters and locals at an address, innermost first, parameters of the (inlined) function included; then those of the
+   * functions that it is inlined into.
+   */
   variablesAt(address: bigint): readonly Variable[];
   /** Globals, statics and thread-locals, by plain or qualified name. */
   globalsNamed(name: string): readonly Variable[];
@@ -42,6 +45,8 @@ export interface SourceFunction {
   readonly qualifiedName: string;
   readonly linkageName?: string;
   readonly language: SourceLanguage;
+  /** Other units may call it, so that it keeps to the calling convention. */
+  readonly external?: boolean;
   readonly declared: SourcePosition;
   readonly instances: readonly FunctionInstance[];
   /** Parameters in order, with types; where they are at an address is `Variable.location`. */
