@@ -107,7 +107,8 @@ export type Source =
   /** The current task's comm, 16 bytes, zero-padded. */
   | { readonly kind: "comm" }
   /** A StackType value (16 bytes): captures the stack into the stack map `map`. */
-  | { readonly kind: "stack"; readonly space: "kernel" | "user"; readonly map: number; readonly limit: number; readonly mode: "address" | "build_id" }
+  /** `unwind`: by unwinding tables, in a program of our own rather than the kernel's. */
+  | { readonly kind: "stack"; readonly space: "kernel" | "user"; readonly map: number; readonly limit: number; readonly mode: "address" | "build_id"; readonly unwind?: boolean }
   /** Text of a file path behind a `struct path *`: bpf_d_path, where allowed. */
   | { readonly kind: "path"; readonly address: Value; readonly size: number };
 
@@ -194,10 +195,10 @@ export interface IrMap {
  * - `percpu-slot`: a keyless aggregation: u64 words at `offset` of each CPU's stripe in the per-CPU region
  *   (stripe size in the plan); first a u64 set flag.
  * - `hash`, `lru-hash`, `percpu-hash`, …: a kernel map of its own.
- * - `stacks`: the stack map.
+ * - `stacks`: the stack map; `unwind`: a hash map of return addresses, by a number made of them.
  */
 export type MapStorage =
   | { readonly kind: "slot"; readonly offset: number }
   | { readonly kind: "percpu-slot"; readonly offset: number }
   | { readonly kind: "hash" | "lru-hash" | "percpu-hash" | "percpu-lru-hash" }
-  | { readonly kind: "stacks"; readonly frames: number; readonly buildId: boolean };
+  | { readonly kind: "stacks"; readonly frames: number; readonly buildId: boolean; readonly unwind?: boolean };

@@ -6,6 +6,7 @@ import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
 import type { IrMap, MapStorage } from "./ir.ts";
 import type { KernelMap } from "./plan.ts";
+import { cutStack, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
 const mapTypes = { hash: 1, array: 2, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
@@ -16,6 +17,10 @@ const BPF_F_MMAPABLE = 0x400;
 const buildIdFrameBytes = 32;
 /** Maps of more bytes than this are not filled with entries before they are needed. */
 const mostPreallocated = 1 << 20;
+/** Nodes of unwinding tables and processes with mappings, where their memory must be there from the start: 16 MB and 3 MB. */
+const preallocatedUnwinding = { nodes: 8192, processes: 512 } as const;
+/** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
+const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16 } as const;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
 
@@ -65,6 +70,8 @@ export interface Regions {
   readonly lostOffsets: readonly number[];
   /** In the stripe: each map's count of refused updates. */
   readonly failureOffsets: readonly number[];
+  /** In the stripe: counts of unwound stacks that ended early. */
+  readonly cutOffset: number;
 }
 
 export function layRegions(maps: readonly IrMap[], schemas: number): Regions {
@@ -78,7 +85,8 @@ export function layRegions(maps: readonly IrMap[], schemas: number): Regions {
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
   const lostOffsets = words(schemas);
   const failureOffsets = words(maps.length);
-  return { globals: Math.max(8, globals), stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets };
+  const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
+  return { globals: Math.max(8, globals), stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset };
 }
 
 /** The kernel maps to create. */
@@ -89,7 +97,7 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
     if (own === undefined) return;
     created.push({
       role: { kind: "map", map: index }, name: objectName(map.name), ...own,
-      ...(map.storage.kind === "stacks" ? {} : { failureOffset: regions.failureOffsets[index] }),
+      ...(map.storage.kind === "stacks" && !map.storage.unwind ? {} : { failureOffset: regions.failureOffsets[index] }),
     });
   });
   const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => (
@@ -97,6 +105,17 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
   created.push(region("globals", { kind: "globals", size: regions.globals }, regions.globals));
   created.push(region("percpu", { kind: "percpu", stripe: regions.stripe }, regions.stripe * capabilities.cpus));
   created.push({ role: { kind: "events" }, name: "events", type: mapTypes.ring, keySize: 0, valueSize: 0, entries: config.ringBytes, flags: 0 });
+  if (maps.some(isUnwound)) {
+    const flags = allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
+    const { nodes, processes } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
+    created.push({
+      role: { kind: "unwind-nodes" }, name: "unwind_nodes", type: mapTypes.hash, keySize: 4, valueSize: nodeKeys * nodeRowBytes, entries: nodes, flags,
+    });
+    created.push({
+      role: { kind: "unwind-processes", cutOffset: regions.cutOffset }, name: "unwind_procs", type: mapTypes.hash, keySize: 4,
+      valueSize: mappingsKept * mappingBytes, entries: processes, flags,
+    });
+  }
   return created;
 }
 
@@ -120,7 +139,11 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
     case "lru-hash": return { type: mapTypes.lruHash, ...sizes, flags: 0 };
     case "percpu-lru-hash": return { type: mapTypes.percpuLruHash, ...sizes, flags: 0 };
     case "stacks": {
-      const { frames, buildId } = storage;
+      const { frames, buildId, unwind } = storage;
+      if (unwind) {
+        const valueSize = frames * 8;
+        return { type: mapTypes.hash, keySize: 8, valueSize, entries, flags: preallocation((valueSize + 8) * entries, capabilities) };
+      }
       return {
         type: mapTypes.stackTrace, keySize: 4, valueSize: frames * (buildId ? buildIdFrameBytes : 8), entries,
         flags: buildId ? BPF_F_STACK_BUILD_ID : 0,
@@ -130,12 +153,19 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
 }
 
 /** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */
-function preallocation(bytes: number, { kernel: [major, minor] }: Capabilities): number {
-  const allocatesAnywhere = major > 6 || (major === 6 && minor >= 1);
-  return bytes > mostPreallocated && allocatesAnywhere ? BPF_F_NO_PREALLOC : 0;
+function allocatesAnywhere({ kernel: [major, minor] }: Capabilities): boolean {
+  return major > 6 || (major === 6 && minor >= 1);
+}
+
+function isUnwound({ storage }: IrMap): boolean {
+  return storage.kind === "stacks" && storage.unwind === true;
 }
 
 /** The kernel takes letters, digits, `_` and `.`, at most 15. */
 function objectName(name: string): string {
   return `m_${name.replace(/[^A-Za-z0-9_]/g, "_")}`.slice(0, 15);
 }
+function preallocation(bytes: number, capabilities: Capabilities): number {
+  return bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
+}
+

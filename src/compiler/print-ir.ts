@@ -63,7 +63,7 @@ function printSource(source: Source): string {
     case "memory": return `memory(${source.space} v${source.address}, ${source.size})`;
     case "buffer": return `buffer(${source.space} v${source.address} length v${source.length}, ${source.capacity}${source.padded ? " padded" : ""})`;
     case "comm": return "comm";
-    case "stack": return `stack(${source.space}, map ${source.map}, ${source.limit}${source.mode === "build_id" ? " build ids" : ""})`;
+    case "stack": return `stack(${source.space}, map ${source.map}, ${source.limit}${source.mode === "build_id" ? " build ids" : ""}${source.unwind ? " unwound" : ""})`;
     case "path": return `path(v${source.address}, ${source.size})`;
   }
 }
@@ -137,7 +137,7 @@ export function printType(type: Type): string {
     case "buffer": return `buffer[${type.capacity}]`;
     case "tuple": return `(${type.elements.map(printType).join(", ")})`;
     case "record": return `{${type.fields.map((f) => `${f.name}: ${printType(f.type)}`).join(", ")}}`;
-    case "stack": return `${type.space === "user" ? "u" : "k"}stack(${type.mode}, ${type.limit})`;
+    case "stack": return `${type.space === "user" ? "u" : "k"}stack(${type.unwind ? "dwarf, " : ""}${type.mode}, ${type.limit})`;
     case "named": return type.of;
     case "aggregate": {
       const details = type.aggregate === "hist" ? `(${type.bits ?? 0})`

@@ -43,6 +43,8 @@ export const Saved = { same: 0, undefined: 1, saved: 2, value: 3, register: 4, s
 
 /** Registers that rows are kept of; others are the vector ones, which unwinding does not need. */
 const registersKept = 48;
+/** A step takes about a millisecond. */
+const functionsPerStep = 256;
 /** Of remembered states in one function. GCC needs one or two. */
 const rememberedMost = 64;
 
@@ -59,6 +61,13 @@ export class FrameState {
   readonly lengths = new Uint32Array(registersKept);
   returnRegister = 16;
   signal = false;
+
+  reset(): void {
+    this.cfaRegister = -1;
+    this.cfaOffset = 0;
+    this.cfaLength = 0;
+    this.kinds.fill(0);
+  }
 
   copy(from: FrameState): void {
     this.cfaRegister = from.cfaRegister;
@@ -99,6 +108,8 @@ export class CallFrames {
   readonly #arm: boolean;
   readonly #header: SearchTable | undefined;
   readonly #commons = new Map<number, CommonEntry>();
+  /** Used again for each function. */
+  readonly #states = { state: new FrameState(), initial: new FrameState(), remembered: [] as FrameState[] };
   /** Only for files without a header's table. */
   #index: Index | undefined;
 
@@ -141,17 +152,24 @@ export class CallFrames {
   }
 
   /**
-   * Every row of every function, in the order of the file. A function whose description is damaged or unknown has none.
+   * Every row of every function, in the order of addresses where the file has a search table, else of the file. A function whose description is damaged or unknown has none.
    * `state` is used again for the next row.
    */
   rows(each: (low: number, high: number, state: FrameState) => void): void {
-    for (const at of this.#entries()) {
+    for (const _ of this.rowSteps(each));
+  }
+
+  /** `rows` in steps of some functions each, for whoever has other things to do meanwhile. */
+  *rowSteps(each: (low: number, high: number, state: FrameState) => void): Generator<void, void> {
+    let functions = 0;
+    for (const at of this.#header === undefined ? this.#entries() : this.#tableEntries(this.#header)) {
       try {
         const entry = this.#functionAt(at);
         if (entry !== undefined) this.#run(entry, each);
       } catch (error) {
         if (!(error instanceof ElfError)) throw error;
       }
+      if (++functions % functionsPerStep === 0) yield;
     }
   }
 
@@ -208,6 +226,13 @@ export class CallFrames {
       // A length of zero ends the section's part of one object file; more may follow.
       if (idAt < end) yield at;
       at = end;
+    }
+  }
+
+  *#tableEntries({ bytes, address, table, count }: SearchTable): Iterable<number> {
+    for (let i = 0; i < count; i++) {
+      const at = address + bytes.readInt32LE(table + i * 8 + 4) - this.#address;
+      if (at >= 0 && at + 8 <= this.#bytes.length) yield at;
     }
   }
 
@@ -320,12 +345,13 @@ export class CallFrames {
   }
 
   #run({ common, low, size, start, end }: FunctionEntry, each: (low: number, high: number, state: FrameState) => void): void {
-    const state = new FrameState();
+    const { state, initial: afterCommon, remembered } = this.#states;
+    state.reset();
     state.returnRegister = common.returnRegister;
     state.signal = common.signal;
     // The common entry's program makes the state that restoring goes back to; the function's own makes rows.
     const run = (from: number, to: number, initial: FrameState | undefined, at: number): number => {
-      const remembered: FrameState[] = [];
+      let depth = 0;
       const reader = new Reader(this.#view, from, to);
       const high = low + size;
       const advance = (delta: number): void => {
@@ -372,16 +398,13 @@ export class CallFrames {
           case 0x08: set(reader.uleb(), Saved.same, 0); break;
           case 0x09: set(reader.uleb(), Saved.register, reader.uleb()); break;
           case 0x0a: {
-            if (remembered.length >= rememberedMost) throw new ElfError("a frame description remembers too many states");
-            const copy = new FrameState();
-            copy.copy(state);
-            remembered.push(copy);
+            if (depth >= rememberedMost) throw new ElfError("a frame description remembers too many states");
+            (remembered[depth++] ??= new FrameState()).copy(state);
             break;
           }
           case 0x0b: {
-            const last = remembered.pop();
-            if (last === undefined) throw new ElfError("a frame description restores what it did not remember");
-            state.copy(last);
+            if (depth === 0) throw new ElfError("a frame description restores what it did not remember");
+            state.copy(remembered[--depth]);
             break;
           }
           case 0x0c: setCfa(reader.uleb(), reader.uleb()); break;
@@ -418,9 +441,8 @@ export class CallFrames {
       return at;
     };
     run(common.start, common.end, undefined, low);
-    const initial = new FrameState();
-    initial.copy(state);
-    const at = run(start, end, initial, low);
+    afterCommon.copy(state);
+    const at = run(start, end, afterCommon, low);
     if (at < low + size) each(at, low + size, state);
   }
 

@@ -86,8 +86,11 @@ export interface TupleType { readonly kind: "tuple"; readonly elements: readonly
 export interface RecordType { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly type: Type }[] }
 
 export type StackMode = "bpftrace" | "perf" | "raw" | "build_id";
-/** A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel stack). */
-export interface StackType { readonly kind: "stack"; readonly space: AddressSpace; readonly mode: StackMode; readonly limit: number }
+/**
+ * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel stack).
+ * `unwind`: found through unwinding tables rather than frame pointers.
+ */
+export interface StackType { readonly kind: "stack"; readonly space: AddressSpace; readonly mode: StackMode; readonly limit: number; readonly unwind?: true }
 
 /** A value that is a number in the kernel and a name for a person. `Layout` says what its bytes are. */
 export interface NamedType {

@@ -18,6 +18,7 @@ export interface KernelCapabilities {
   /** Possible CPUs. */
   readonly cpus: number;
   readonly taskBtf: boolean;
+  readonly arm64?: boolean;
 }
 
 export interface Feature {
@@ -101,6 +102,7 @@ function probe(): KernelCapabilities {
     cpuV4: supports(signedDivision, 6, 6),
     ringBuffer: kernelAtLeast(kernel, 5, 8),
     taskBtf: btf && kernelAtLeast(kernel, 5, 11),
+    arm64: process.arch === "arm64",
     cpus: possibleCpus(),
   };
 }

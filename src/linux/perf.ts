@@ -35,6 +35,8 @@ export interface PerfEventOptions {
   readonly bpType?: number;
   /** wakeup_events */
   readonly wakeup?: number;
+  /** wakeup_watermark: bytes in the ring; instead of `wakeup`, and of half the ring. */
+  readonly watermark?: number;
   readonly disabled?: boolean;
   /** Children of the process are traced too; `threads`: new threads, but no new processes. */
   readonly inherit?: boolean | "threads";
@@ -46,6 +48,7 @@ export interface PerfEventOptions {
 const attrMmap = 1 << 8;
 const attrComm = 1 << 9;
 const attrTask = 1 << 13;
+const attrWatermark = 1 << 14;
 const attrSampleIdAll = 1 << 18;
 const attrMmap2 = 1 << 23;
 const attrCommExec = 1 << 24;
@@ -68,9 +71,10 @@ export function openPerfEvent(options: PerfEventOptions): number {
   view.setUint32(40,
     (options.disabled ? 1 : 0) | (options.inherit ? 1 << 1 : 0) |
     (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
-    (options.sampleFrequency === undefined ? 0 : 1 << 10) | (options.processRecords ? processRecordFlags : 0), true);
+    (options.sampleFrequency === undefined ? 0 : 1 << 10) | (options.processRecords ? processRecordFlags : 0) |
+    (options.watermark === undefined ? 0 : attrWatermark), true);
   view.setUint32(44, (options.inherit === "threads" ? attrInheritThread : 0) | (options.processRecords ? attrBuildId : 0), true);
-  view.setUint32(48, options.wakeup ?? 0, true);
+  view.setUint32(48, options.watermark ?? options.wakeup ?? 0, true);
   view.setUint32(52, options.bpType ?? 0, true);
   const config1 = options.config1 ?? 0;
   view.setBigUint64(56, config1 instanceof Uint8Array ? BigInt(addressOf(config1)) : wide(config1), true);

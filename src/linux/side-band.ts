@@ -18,15 +18,15 @@ export class SideBand implements Disposable {
   /** Records that are not told yet: something older may still have to be read from another CPU. */
   #held: PerfRecord[] = [];
 
-  /** @throws LinuxError when the kernel does not allow to watch all processes */
-  constructor() {
+  /** `promptly`: `onFilling` calls at every record. @throws LinuxError when the kernel does not allow to watch all processes */
+  constructor({ promptly = false }: { readonly promptly?: boolean } = {}) {
     const cpus = onlineCpus();
     const page = pageSize();
     let pages = mostPages;
     while (pages > fewestPages && pages * page * cpus.length > memoryLimit) pages /= 2;
     try {
       for (const cpu of cpus) {
-        const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_DUMMY, pid: -1, cpu, processRecords: true });
+        const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_DUMMY, pid: -1, cpu, processRecords: true, ...(promptly ? { watermark: 1 } : {}) });
         let memory: ArrayBuffer;
         try {
           memory = mmap(fd, (1 + pages) * page, PROT_READ | PROT_WRITE, 0);

@@ -5,7 +5,9 @@ import type { ConsumerServices, Frame } from "../session/events.ts";
 /** The stack map that stacks of this type are captured into: its index in the plan. */
 export function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
   const buildId = type.mode === "build_id";
-  return plan.maps.findIndex(({ storage }) => storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId);
+  const unwind = type.unwind === true;
+  return plan.maps.findIndex(({ storage }) => (
+    storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
 }
 
 /** Addresses of a stack, innermost first; none when it was lost. */

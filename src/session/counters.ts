@@ -31,6 +31,10 @@ export class TroubleCounters {
     };
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {
+      if (role.kind === "unwind-processes") {
+        add(role.cutOffset, (count) => ({ kind: "cut-stacks", unknown: false, count }));
+        add(role.cutOffset + 8, (count) => ({ kind: "cut-stacks", unknown: true, count }));
+      }
       if (role.kind !== "map" || failureOffset === undefined) continue;
       const { name } = plan.maps[role.map];
       add(failureOffset, (count) => ({ kind: "map-full", map: name, count }));

@@ -8,6 +8,7 @@ const missingKept = 4096;
 const likelyAsked = 64;
 
 export interface BinarySymbols {
+  readonly elf?: Elf;
   /** The function at an offset of the file. */
   lookup(fileOffset: bigint): { readonly symbol: string; readonly offset: number } | undefined;
 }
@@ -87,6 +88,7 @@ export class ElfFiles implements Disposable {
       this.#open.push(bytes);
       const symbols = new ElfSymbols(elf, this.#debug(elf));
       const found: BinarySymbols = {
+        elf,
         lookup(fileOffset) {
           try {
             const address = elf.addressOf(fileOffset);

@@ -76,4 +76,6 @@ export type Trouble =
   /** `help`: why, and what to change; without it the handler was running already. */
   | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
+  /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
+  | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
   | { readonly kind: "message"; readonly text: string };

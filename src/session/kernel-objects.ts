@@ -16,6 +16,7 @@ import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type 
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
 
+import type { UnwindMaps } from "./unwind-tables.ts";
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
 const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
 const BPF_F_SLEEPABLE = 16;
@@ -72,6 +73,8 @@ export class KernelObjects implements Disposable {
   }
 
   #bind(map: IrMap, index: number): void {
+      case "unwind-nodes":
+      case "unwind-processes":
     const { storage } = map;
     switch (storage.kind) {
       case "slot":
@@ -108,6 +111,18 @@ export class KernelObjects implements Disposable {
     if (at < 0) throw new Error(`strobe: the plan has no kernel map for @${name}`);
     return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
   }
+  /** Where the unwinder looks for tables; undefined when the plan has none. */
+  get unwinding(): UnwindMaps | undefined {
+    const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined => this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
+    const nodes = fdOf("unwind-nodes");
+    const processes = fdOf("unwind-processes");
+    if (nodes === undefined || processes === undefined) return undefined;
+    return {
+      nodes: { update: (key, value) => mapUpdate(nodes, key, value) },
+      processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
+    };
+  }
+
 
   /** Loads the plan's programs. @throws LinuxError: with the verifier's log, when it refused one */
   load(constants: Omit<Targets, "maps" | "kernelVariable">, log: (line: string) => void): void {

@@ -134,7 +134,9 @@ class LiveSession implements Session {
       this.#target?.[Symbol.dispose]();
       throw error;
     }
-    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan);
+    const { unwinding } = this.#kernel;
+    const trouble = (text: string): void => this.#consumer.trouble({ kind: "message", text: `WARNING: ${text}` });
+    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan, unwinding && { maps: unwinding, pid: options.pid, trouble });
     const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
     this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, this.#symbols);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
@@ -174,10 +176,12 @@ class LiveSession implements Session {
       }
     } catch (error) {
       await this.#release();
+      this.#symbols.prepareUnwinding(this.#options.pid);
       throw error;
     }
     this.ended = this.#live();
     // Whoever never asks how it ended is not to be killed by an unhandled rejection.
+        this.#measure();
     this.ended.catch(() => {});
   }
 
@@ -324,7 +328,7 @@ class LiveSession implements Session {
 
   #attach(): void {
     const failed: { probe: string; reason: string }[] = [];
-    for (const loaded of this.#kernel.programs) {
+    for (const [index, loaded] of this.#kernel.programs.entries()) {
       const { program } = loaded;
       if (program.provider === "begin" || program.provider === "end") {
         this.attached += program.sites.length;
@@ -389,6 +393,7 @@ class LiveSession implements Session {
     if (this.#failure) throw this.#failure.error;
     return this.#end;
   }
+      this.#attachmentOf.set(index, attachment);
 
   async #drainLoop(): Promise<void> {
     const { ring } = this.#kernel;

@@ -1,15 +1,18 @@
 // Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system calls.
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { IrMap } from "../compiler/ir.ts";
 import type { Plan } from "../compiler/plan.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
 import { demangle } from "../linux/demangle.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
+import { processIds, processMaps } from "../linux/procfs.ts";
 import { SideBand } from "../linux/side-band.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { Frame, SymbolResolver } from "./events.ts";
-import { liveProcessFiles, UserSymbols } from "./user-symbols.ts";
+import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
+import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
 
 /** The kernel's stack trace maps, by the plan's index of the script-level map. */
 export interface StackTable {
@@ -22,14 +25,24 @@ export interface StackTable {
 const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
+/** What attaching may wait for tables of processes that run. */
+const prepareMilliseconds = 500;
 const framesKept = 1 << 16;
 /** How long a frame's name holds without asking whether the process has become another program. */
 const trustMilliseconds = 1;
 
+/** `pid`: the only process whose stacks are asked for. */
+export interface UnwindingOptions { readonly maps: UnwindMaps; readonly pid?: number | undefined; readonly trouble: (text: string) => void }
+
 export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #stacks: ReadonlyMap<number, StackTable>;
+  /** Paths of binaries that probes are in. */
+  readonly #traced: readonly string[];
   readonly #files: ElfFiles;
   readonly #users: UserSymbols;
+  readonly #unwinding: UnwindTables | undefined;
+  /** Processes of which something was learnt that the unwinder does not know yet. */
+  readonly #changed = new Map<number, readonly CodeMapping[] | undefined>();
   readonly #kernelFrames = new Map<bigint, Frame>();
   #sideBand: SideBand | undefined;
   #readAt = 0;
@@ -37,17 +50,32 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
 
-  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan) {
+  /** `unwinding`: where the unwinder in the kernel looks for tables. */
+  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan, unwinding?: UnwindingOptions) {
     this.#stacks = stacks;
-    this.#files = new ElfFiles(tracedBinaries(plan));
+    this.#traced = tracedBinaries(plan);
+    this.#files = new ElfFiles(this.#traced);
     const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
-    this.#users = new UserSymbols(plan.config.cppDemangle ? { ...files, sourceName: demangle } : files);
+    this.#users = new UserSymbols(
+      plan.config.cppDemangle ? { ...files, sourceName: demangle } : files, undefined,
+      unwinding && ((pid, mappings) => this.#changed.set(pid, mappings)),
+    );
+    if (!unwinding) return;
+    // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
+    const names = new Set([...everyTraced(plan)].map((path) => path && basename(path)));
+    this.#unwinding = new UnwindTables({
+      ...unwinding,
+      elfOf: (mapping, pid) => this.#users.binary(mapping, pid)?.elf,
+      wanted: (pid, mappings) => (unwinding.pid === undefined || pid === unwinding.pid)
+        && (names.has(undefined) || mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path)))),
+    });
   }
 
   /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
   watch(): boolean {
     try {
-      this.#sideBand = new SideBand();
+      // The unwinder has use for what happened just now.
+      this.#sideBand = new SideBand({ promptly: this.#unwinding !== undefined });
     } catch {
       return false;
     }
@@ -55,17 +83,47 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return true;
   }
 
+  /**
+   * Before anything is attached: lets the unwinder know of the target, else of all processes that run, as far as that takes
+   * no longer than a moment; the rest follow when they are noticed.
+   */
+  prepareUnwinding(target: number | undefined): void {
+    if (!this.#unwinding) return;
+    // What any program that is started will need.
+    for (const path of [...this.#traced, ...commonLibraries()]) {
+      const elf = this.#files.symbols(`path:${path}`, [path])?.elf;
+      if (elf) this.#unwinding.prepare(elf);
+    }
+    const end = performance.now() + prepareMilliseconds;
+    for (const pid of target === undefined ? processIds().reverse() : [target]) {
+      this.notice(pid);
+      if (performance.now() > end) return;
+    }
+    this.#unwinding.finish(end - performance.now());
+  }
+
   /** Takes in what the kernel told. */
   read(): void {
     if (this.#sideBand) this.#users.apply(this.#sideBand.read());
+    this.#tellUnwinder();
   }
 
   notice(pid: number): void {
     this.#users.notice(pid);
+    this.#tellUnwinder();
   }
 
   refresh(pid: number): void {
     this.#users.refresh(pid);
+    this.#tellUnwinder();
+  }
+
+  #tellUnwinder(): void {
+    for (const [pid, mappings] of this.#changed) {
+      if (mappings === undefined) this.#unwinding?.remove(pid);
+      else this.#unwinding?.set(pid, mappings);
+    }
+    this.#changed.clear();
   }
 
   kernel(address: bigint): Frame {
@@ -142,6 +200,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#unwinding?.[Symbol.dispose]();
     this.#sideBand?.[Symbol.dispose]();
     this.#sideBand = undefined;
     this.#files[Symbol.dispose]();
@@ -150,8 +209,18 @@ export class LiveSymbols implements SymbolResolver, Disposable {
 
 /** Paths of the binaries that probes are in: a process may have run them under another path, in a root of its own. */
 function tracedBinaries(plan: Plan): readonly string[] {
+  return [...everyTraced(plan)].filter((path) => path !== undefined);
+}
+
+/** With undefined, when some probes are in no binary. */
+function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
   const paths = plan.programs.flatMap(({ sites }) => sites.map(({ data }) => (data as { readonly path?: unknown } | null)?.path));
-  return [...new Set(paths.filter((path) => typeof path === "string"))];
+  return new Set(paths.map((path) => (typeof path === "string" ? path : undefined)));
+}
+
+/** The C library and the dynamic loader, as this process has them. */
+function commonLibraries(): readonly string[] {
+  return [...new Set(processMaps(process.pid).map(({ path }) => path).filter((path) => /\/(?:libc|ld-linux-x86-64)\.so\.\d+$/.test(path)))];
 }
 
 function readKallsyms(): Kallsyms {

@@ -39,7 +39,7 @@ export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
 interface JitFunction { readonly start: bigint; readonly size: bigint; readonly name: string }
 
 /** Code of a process. */
-interface CodeMapping {
+export interface CodeMapping {
   readonly start: bigint;
   readonly end: bigint;
   readonly offset: bigint;
@@ -73,14 +73,20 @@ const mappingsKept = 4096;
 
 export class UserSymbols {
   readonly #files: ProcessFiles;
+  readonly #changed: (pid: number, mappings: readonly CodeMapping[] | undefined) => void;
   readonly #processes = new Map<number, Process>();
   /** Those of them that are known to have ended, in this order. */
   readonly #ended = new Set<number>();
   readonly #now: () => number;
 
-  constructor(files: ProcessFiles, now: () => number = () => performance.now()) {
+  /** `changed` is told of a process's code whenever something is learnt of it: undefined when it has ended. */
+  constructor(
+    files: ProcessFiles, now: () => number = () => performance.now(),
+    changed: (pid: number, mappings: readonly CodeMapping[] | undefined) => void = () => {},
+  ) {
     this.#files = files;
     this.#now = now;
+    this.#changed = changed;
   }
 
   /** Takes in what the kernel told of the processes' lives, in order. */
@@ -93,6 +99,7 @@ export class UserSymbols {
         // Its stacks may be printed later, so it is only the first to go when there are too many.
         case "exit":
           if (this.#processes.has(record.pid)) this.#ended.add(record.pid);
+          this.#changed(record.pid, undefined);
           break;
         // What was lost may be anything: read what still can be read.
         case "lost": for (const pid of this.#processes.keys()) this.refresh(pid); break;
@@ -146,7 +153,14 @@ export class UserSymbols {
       this.#ended.delete(oldest);
     }
     this.#processes.set(pid, process);
+    this.#changed(pid, process.images[0] ?? []);
     return process;
+  }
+
+  /** The file of a mapping. */
+  binary(mapping: CodeMapping, pid: number): BinarySymbols | undefined {
+    const path = mapping.path.replace(/ \(deleted\)$/, "");
+    return this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
   }
 
   #fork(pid: number, parent: number): void {
@@ -157,7 +171,7 @@ export class UserSymbols {
 
   #exec(pid: number): void {
     const process = this.#processes.get(pid) ?? this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map() });
-    this.#push(process, []);
+    this.#push(process, [], pid);
   }
 
   #map(pid: number, mapping: CodeMapping): void {
@@ -166,11 +180,14 @@ export class UserSymbols {
     const last = image.findLast(({ start, end }) => mapping.start < end && start < mapping.end);
     // Known from /proc, or changed in its protection only.
     if (last && last.start === mapping.start && last.end === mapping.end && last.offset === mapping.offset && last.path === mapping.path) return;
-    process.images = [[...image.slice(-mappingsKept), mapping], ...older];
+    const next = [...image.slice(-mappingsKept), mapping];
+    process.images = [next, ...older];
     forget(process);
+    this.#changed(pid, next);
   }
 
-  #push(process: Process, image: readonly CodeMapping[]): void {
+  #push(process: Process, image: readonly CodeMapping[], pid: number): void {
+    this.#changed(pid, image);
     process.images = [image, ...process.images.filter(({ length }) => length > 0).slice(0, imagesKept - 1)];
     forget(process);
   }
@@ -223,7 +240,7 @@ export class UserSymbols {
     process.readAt = this.#now();
     const maps = this.#executable(pid);
     if (maps.length === 0 || isKnown(maps, process.images[0] ?? [])) return false;
-    this.#push(process, maps);
+    this.#push(process, maps, pid);
     return true;
   }
 

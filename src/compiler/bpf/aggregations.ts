@@ -7,7 +7,8 @@ import type { AggregateType } from "../../language/types.ts";
 import type { Instruction, Value } from "../ir.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { countFailure, keyMemory, lookup } from "./map-operations.ts";
+import { countFailure } from "./counts.ts";
+import { keyMemory, lookup } from "./map-operations.ts";
 import { zero } from "./memory.ts";
 import { type FunctionScope, SMALL_TEMPORARY } from "./scope.ts";
 

@@ -3,7 +3,7 @@
 // frame and loaded around its uses (or computed anew, when it is a constant), and everything is tried again.
 import { FRAME } from "../../bpf/instruction.ts";
 import {
-  endsBlock, FIRST_VIRTUAL, forEachRead, isPure, jumpTarget, type MachineInstruction, type Register, replaceRegister, written,
+  endsBlock, FIRST_VIRTUAL, forEachRead, isCall, isPure, jumpTarget, type MachineInstruction, type Register, replaceRegister, written,
 } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
 import { loopDepths, straighten } from "./straighten.ts";
@@ -107,7 +107,7 @@ const insert = (set: Uint32Array, register: number): void => { set[register >> 5
 const remove = (set: Uint32Array, register: number): void => { set[register >> 5] = (set[register >> 5] ?? 0) & ~(1 << (register & 31)); };
 
 function step(instruction: MachineInstruction, live: Uint32Array): void {
-  if (instruction.kind === "call") for (let register = 0; register <= 5; register++) remove(live, register);
+  if (isCall(instruction)) for (let register = 0; register <= 5; register++) remove(live, register);
   if (instruction.kind === "enter") for (let register = 1; register <= instruction.parameters; register++) remove(live, register);
   const result = written(instruction);
   if (result >= 0) remove(live, result);
@@ -157,7 +157,7 @@ function liveIntervals(emitter: Emitter): Map<Register, Interval> {
         interval.definitions++;
         interval.definition = instruction;
       };
-      if (instruction.kind === "call") for (let register = 0; register <= 5; register++) define(register);
+      if (isCall(instruction)) for (let register = 0; register <= 5; register++) define(register);
       if (instruction.kind === "enter") for (let register = 1; register <= instruction.parameters; register++) define(register);
       const result = written(instruction);
       if (result >= 0) define(result);
@@ -178,7 +178,7 @@ function liveIntervals(emitter: Emitter): Map<Register, Interval> {
 
 /** dst of a two-operand instruction: its range goes on through it. */
 function isReadAndWritten(instruction: MachineInstruction, register: Register): boolean {
-  if (instruction.kind === "call" || instruction.kind === "enter") return false;
+  if (isCall(instruction) || instruction.kind === "enter") return false;
   let read = false;
   forEachRead(instruction, (other) => { read ||= other === register; });
   return read && (instruction.kind === "alu" || instruction.kind === "alu-immediate" || instruction.kind === "negate"

@@ -164,6 +164,15 @@ export class Emitter {
 
   /** Calls a helper: its result is in r0 until the next instruction that writes it; take it with `result`. */
   call(name: HelperName, ...args: readonly Argument[]): void {
+    this.#arguments(args);
+    this.emit({ kind: "call", helper: helpers[name].id, parameters: args.length });
+  }
+  /** Calls a function of this program. */
+  callFunction(callback: number, ...args: readonly Argument[]): void {
+    this.#arguments(args);
+    this.emit({ kind: "call-function", callback, parameters: args.length });
+  }
+  #arguments(args: readonly Argument[]): void {
     // Addresses that need computing first, in registers of their own, so that no argument register is written too early.
     args.forEach((argument, i) => {
       const register = i + 1;
@@ -175,7 +184,6 @@ export class Emitter {
         case "callback": return this.emit({ kind: "function", dst: register, callback: argument.callback });
       }
     });
-    this.emit({ kind: "call", helper: helpers[name].id, parameters: args.length });
   }
   /** Calls a helper and takes its result. */
   callFor(name: HelperName, ...args: readonly Argument[]): Register {

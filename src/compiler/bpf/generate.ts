@@ -2,7 +2,7 @@
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir.ts";
-import type { Relocation } from "../plan.ts";
+import type { KernelMap, Relocation } from "../plan.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
@@ -10,15 +10,17 @@ import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
 import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
-import { fill, stackLength, zero } from "./memory.ts";
+import { fill, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
   branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
 } from "./scalars.ts";
-import { FunctionScope, type GenerateOptions, scratchNeeds } from "./scope.ts";
+import { FunctionScope, type GenerateOptions, scratchNeeds, unwinds } from "./scope.ts";
+import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
 
+import { UNWINDER, UNWINDER_STACK, writeUnwinder } from "./unwinder.ts";
 export type { GenerateOptions } from "./scope.ts";
 
 export interface GeneratedProgram {
@@ -61,7 +63,9 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     callbacks.set(index, finished);
   }
   const counts = [fn, ...called.map((index) => module.functions[index])].some((one) => one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")));
-  const deepest = Math.max(counts ? 32 : 0, ...[...callbacks.values()].map(({ frame }) => Math.max(32, Math.ceil(frame / 32) * 32)));
+  const part = (frame: number): number => Math.max(32, Math.ceil(frame / 32) * 32);
+  const below = (one: IrFunction | undefined): number => (one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0);
+  const deepest = Math.max(counts ? 32 : 0, below(fn), ...[...callbacks].map(([index, { frame }]) => part(frame) + below(module.functions[index])));
   const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
   const available = scratchSize(options);
   if (main.scratchEnd > available) throw new Error(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
@@ -83,6 +87,13 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     assembler.exit();
   }
   const { code, patches } = assembler.finish();
+  const unwinder = callbackLabels.get(UNWINDER);
+  if (unwinder !== undefined) {
+    assembler.bind(unwinder);
+    subprograms.push({ name: "unwind", label: unwinder });
+    const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
+    writeUnwinder(assembler, { processes: find("unwind-processes"), nodes: find("unwind-nodes") });
+  }
   return {
     code,
     relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
@@ -450,6 +461,9 @@ function write({ code, labels, offsets }: Finished, assembler: Assembler<Relocat
         break;
       case "exit":
         assembler.exit();
+        break;
+      case "call-function":
+        assembler.callFunction(callback(instruction.callback));
         break;
       case "label":
         assembler.bind(label(instruction.label));

@@ -41,6 +41,8 @@ export type MachineInstruction =
   | { readonly kind: "branch-immediate"; readonly condition: Condition; readonly wide: boolean; left: Register; readonly immediate: number; readonly to: number }
   | { readonly kind: "may-goto"; readonly to: number }
   | { readonly kind: "call"; readonly helper: number; readonly parameters: number }
+  /** Of a function of this program, by its callback's number. */
+  | { readonly kind: "call-function"; readonly callback: number; readonly parameters: number }
   | { readonly kind: "exit" }
   | { readonly kind: "label"; readonly label: number }
   /** The function's parameters arrive in r1 and up. */
@@ -92,6 +94,7 @@ export function forEachRead(instruction: MachineInstruction, visit: (register: R
       return;
     case "branch-immediate": return visit(instruction.left);
     case "call":
+    case "call-function":
       for (let register = 1; register <= instruction.parameters; register++) visit(register);
       return;
     case "exit": return visit(0);
@@ -114,6 +117,11 @@ export function replaceRegister(instruction: MachineInstruction, from: Register,
   if ("base" in instruction && instruction.base === from) instruction.base = to;
   if ("left" in instruction && instruction.left === from) instruction.left = to;
   if ("right" in instruction && instruction.right === from) instruction.right = to;
+}
+
+/** Leaves nothing in r0 to r5 but its result. */
+export function isCall(instruction: MachineInstruction): boolean {
+  return instruction.kind === "call" || instruction.kind === "call-function";
 }
 
 /** Has no effect but its result. */

@@ -3,6 +3,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
+import { countFailure } from "./counts.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { copy, fill, inPlace, zero } from "./memory.ts";
@@ -28,26 +29,6 @@ export function keyMemory(scope: FunctionScope, map: number, key: Place | undefi
 /** Looks an entry up: its address, or 0. */
 export function lookup(scope: FunctionScope, map: number, key: Memory): Register {
   return scope.emitter.callFor("map_lookup_elem", kernelMap(scope.kernelMapOf(map).index), addressOf(key));
-}
-
-/** Adds 1 to a counter of this CPU's stripe. */
-export function count(scope: FunctionScope, offset: number): void {
-  const { emitter } = scope;
-  const counter = behind(scope.stripeAddress(false), offset);
-  if (scope.preemptible) {
-    emitter.atomicAdd(counter, emitter.constant(1n), false);
-    return;
-  }
-  const word = emitter.register();
-  emitter.load(word, counter, 8);
-  emitter.add(word, 1);
-  emitter.store(counter, 8, word);
-}
-
-/** An update was refused: the map is full. */
-export function countFailure(scope: FunctionScope, map: number): void {
-  const offset = scope.kernelMapOf(map).map.failureOffset;
-  if (offset !== undefined) count(scope, offset);
 }
 
 export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void {

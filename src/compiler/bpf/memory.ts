@@ -1,11 +1,11 @@
 // Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
-import { StackFlag } from "../../bpf/kinds.ts";
-import { Alu, Jump } from "../../bpf/instruction.ts";
+import { Jump } from "../../bpf/instruction.ts";
 import type { Place, Source } from "../ir.ts";
-import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
+import { addressOf, at, constant, inRegister } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { context, storeValue } from "./scalars.ts";
+import { storeValue } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
+import { fillStack } from "./stacks.ts";
 
 /** Beyond this many bytes a helper's memset or memcpy beats our own stores. */
 const INLINE_BYTES = 256;
@@ -156,23 +156,6 @@ function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { 
   return wantLength ? length : undefined;
 }
 
-function fillStack(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "stack" }>): void {
-  const { emitter } = scope;
-  const user = source.space === "user";
-  emitter.call("get_stackid", inRegister(context(scope)), kernelMap(scope.kernelMapOf(source.map).index), constant(user ? StackFlag.USER_STACK : 0));
-  emitter.store(to, 8, emitter.copy(0));
-  if (!user) {
-    emitter.storeConstant(at(to, 8), 8, 0n);
-    return;
-  }
-  // u32 pid, u32 tid: the helper has the thread in the low half.
-  const ids = emitter.callFor("get_current_pid_tgid");
-  const pid = emitter.copy(ids);
-  emitter.aluConstant(Alu.RSH, pid, 32n);
-  emitter.store(at(to, 8), 4, pid);
-  emitter.store(at(to, 12), 4, ids);
-}
-
 /** The place where a source's bytes already are, if they lie somewhere whole. */
 export function inPlace(scope: FunctionScope, source: Source, size: number): Memory | undefined {
   if (source.kind !== "copy" || source.size !== size) return undefined;
@@ -180,25 +163,4 @@ export function inPlace(scope: FunctionScope, source: Source, size: number): Mem
 }
 function isOwnMemory(place: Place): boolean {
   return place.kind === "slot" || place.of === "value" || place.of === "key";
-}
-
-/** Length of a stack that a slot was filled with: captured again, into scratch memory, for its number of frames. */
-export function stackLength(scope: FunctionScope, result: Register, stack: Place): void {
-  const { emitter } = scope;
-  const source = scope.fn.blocks
-    .flatMap((block) => block.instructions)
-    .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
-  if (source?.op !== "fill" || source.source.kind !== "stack") throw new Error("the length of a stack that this handler did not capture");
-  const bytes = Math.max(8, source.source.limit * 8);
-  const buffer = scope.temporary(bytes);
-  const got = emitter.callFor("get_stack", inRegister(context(scope)), addressOf(buffer), constant(bytes), constant(source.source.space === "user" ? StackFlag.USER_STACK : 0));
-  const fine = emitter.label();
-  emitter.branchConstant(Jump.JSGE, got, 0n, fine);
-  emitter.set(got, 0n);
-  emitter.bind(fine);
-  emitter.aluConstant(Alu.RSH, got, 3n);
-  emitter.move(result, got);
-}
-function samePlace(a: Place, b: Place): boolean {
-  return a.kind === "slot" && b.kind === "slot" && a.slot === b.slot && a.offset === b.offset;
 }

@@ -2,7 +2,7 @@
 import { Jump } from "../../bpf/instruction.ts";
 import type { Instruction } from "../ir.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
-import { count } from "./map-operations.ts";
+import { count } from "./counts.ts";
 import { fill, fillConstant } from "./memory.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";

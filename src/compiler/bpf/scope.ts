@@ -3,11 +3,12 @@ import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../language/check/checked.ts";
 import type { ProgramType } from "../../language/context.ts";
-import type { Instruction, IrFunction, IrMap, IrModule, Place, Value } from "../ir.ts";
+import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { operandsOf } from "../optimize/operands.ts";
+import { unwoundBytes } from "./unwinder.ts";
 
 export interface GenerateOptions {
   readonly schemas: readonly EventSchema[];
@@ -196,6 +197,11 @@ export class FunctionScope {
   }
   get stripe(): Stripe {
     const { index, map } = this.#find((role) => role.kind === "percpu", "per-CPU counters");
+  /** In the stripe: counts of unwound stacks that ended early. */
+  get cutOffset(): number {
+    const { role } = this.#find(({ kind }) => kind === "unwind-processes", "unwinding tables").map;
+    return role.kind === "unwind-processes" ? role.cutOffset : 0;
+  }
     const stripe = map.role.kind === "percpu" ? map.role.stripe : 0;
     return { map: index, stripe, count: Math.floor(map.valueSize / stripe), bytes: map.valueSize };
   }
@@ -311,5 +317,21 @@ export function scratchNeeds(fn: IrFunction, module: IrModule): { readonly tempo
       else if (instruction.op === "stack-length") measured = true;
     }
   }
-  return { temporary: measured ? Math.max(temporary, stack) : temporary, zeroes };
+  const frames = unwinds(fn);
+  return { temporary: Math.max(temporary, measured ? stack : 0, frames > 0 ? unwoundBytes(frames) : 0), zeroes };
+}
+
+/** Frames of the longest stack that a function unwinds; 0 when it unwinds none. */
+export function unwinds(fn: IrFunction): number {
+  let frames = 0;
+  const look = (source: Source): void => {
+    if (source.kind === "stack" && source.unwind) frames = Math.max(frames, source.limit);
+  };
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      if (instruction.op === "fill" || instruction.op === "map-store") look(instruction.source);
+      else if (instruction.op === "emit") instruction.fields.forEach(look);
+    }
+  }
+  return frames;
 }

@@ -13,11 +13,14 @@ export function stackSource(f: FunctionState, e: Expression): Source {
   const buildId = type.mode === "build_id";
   const frames = Math.max(1, Math.min(type.limit, mostFrames));
   const { maps } = f.module;
-  let map = maps.findIndex(({ storage }) => storage.kind === "stacks" && storage.frames === frames && storage.buildId === buildId);
+  const unwind = type.unwind === true;
+  let map = maps.findIndex(({ storage }) => (
+    storage.kind === "stacks" && storage.frames === frames && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
   if (map < 0) {
     map = maps.push({
-      name: `stacks_${frames}${buildId ? "_id" : ""}`, keys: [], value: type, entries: 16384, storage: { kind: "stacks", frames, buildId },
+      name: `stacks_${frames}${buildId ? "_id" : ""}${unwind ? "_unwound" : ""}`, keys: [], value: type, entries: 16384,
+      storage: { kind: "stacks", frames, buildId, unwind },
     }) - 1;
   }
-  return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address" };
+  return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address", unwind };
 }

@@ -5,8 +5,8 @@ import { boolType, i64, u64 } from "../types.ts";
 export const memoryBuiltins: readonly BuiltinSpec[] = [
   // ── stacks ──
   { name: "kstack", form: "both", arity: [0, 2], signature: "kstack, kstack([mode, ][limit])", placement: "kernel", doc: "The kernel's call stack." },
-  { name: "ustack", form: "both", arity: [0, 2], signature: "ustack, ustack([mode, ][limit])", placement: "kernel", doc: "The process's call stack, found through frame pointers." },
-  { name: "dw_ustack", form: "both", arity: [0, 2], signature: "dw_ustack([mode, ][limit])", placement: "kernel", planned: true, doc: "The process's call stack, found through DWARF unwinding tables." },
+  { name: "ustack", form: "both", arity: [0, 3], signature: "ustack, ustack([dwarf, ][mode, ][limit])", placement: "kernel", doc: "The process's call stack, found through frame pointers, or through unwinding tables: ustack(dwarf)." },
+  { name: "dw_ustack", form: "both", arity: [0, 2], signature: "dw_ustack([mode, ][limit])", placement: "kernel", doc: "ustack(dwarf), as bpftrace spells it." },
 
   // ── strings and bytes ──
   { name: "str", form: "function", arity: [1, 2], signature: "str(pointer [, length])", placement: "both", doc: "The NUL-terminated string at a pointer." },

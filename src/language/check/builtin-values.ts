@@ -2,7 +2,7 @@
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
-import type { StackType, Type } from "../types.ts";
+import type { StackMode, StackType, Type } from "../types.ts";
 import { boolType, u64, unknownType, voidType } from "../types.ts";
 import { checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
@@ -31,10 +31,10 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     case "leader_tid": return ofTask(["group_leader", "pid"], undefined, span, body);
     case "kstack":
     case "ustack":
+    case "dw_ustack":
       needsKernel(body, name, span);
       if (!stacksAllowed(body)) return node(report(body, "placement", span, `${name} is not available in ${where(body)}`));
-      return node(stackType(name, body));
-    case "dw_ustack": return node(report(body, "feature", span, "dw_ustack is not supported yet", "use ustack, with programs built with frame pointers"));
+      return node(stackType(name, body, span));
     default:
   }
 
@@ -81,8 +81,18 @@ export function stacksAllowed(body: Body): boolean {
   return body.context === undefined || body.context === "host" || body.context.stacks;
 }
 
-export function stackType(name: string, body: Body, mode = body.pass.config.stackMode, limit = fullStack): StackType {
-  return { kind: "stack", space: name === "kstack" ? "kernel" : "user", mode, limit };
+/** `unwind`: by unwinding tables; unless said, as the name and the settings have it. */
+export function stackType(
+  name: string, body: Body, span: Span,
+  { mode = body.pass.config.stackMode, limit = fullStack, unwind = name === "dw_ustack" || (name === "ustack" && body.pass.config.stackUnwinding === "dwarf") }:
+  { readonly mode?: StackMode | undefined; readonly limit?: number | undefined; readonly unwind?: boolean } = {},
+): StackType {
+  if (!unwind) return { kind: "stack", space: name === "kstack" ? "kernel" : "user", mode, limit };
+  const { capabilities } = body.pass.options;
+  if (!capabilities.taskBtf) report(body, "feature", span, "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)");
+  if (capabilities.arm64 === true) report(body, "feature", span, "unwinding by tables is for x86-64", "use ustack(fp): programs for arm64 have frame pointers");
+  if (mode === "build_id") report(body, "arguments", span, "unwound stacks have addresses, no build ids", "use ustack(build_id, fp)");
+  return { kind: "stack", space: "user", mode, limit, unwind };
 }
 
 /** `struct task_struct *`, known to the verifier where it can be. */

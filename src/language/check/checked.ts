@@ -31,6 +31,7 @@ export interface Capabilities {
   /** Possible CPUs: the size of per-CPU regions. */
   readonly cpus: number;
   readonly taskBtf: boolean;
+  readonly arm64?: boolean;
 }
 
 /** One attach target of a handler, resolved. `site` is the provider's own data. */
@@ -108,6 +109,8 @@ export interface Config {
   readonly ringBytes: number;
   readonly onStackLimit: number;
   readonly stackMode: "bpftrace" | "perf" | "raw" | "build_id";
+  /** How ustack is found unless it says: through frame pointers, or unwinding tables. */
+  readonly stackUnwinding: "fp" | "dwarf";
   readonly missingProbes: "error" | "warn" | "ignore";
   readonly printMapsOnExit: boolean;
   readonly stringTrailer: string;

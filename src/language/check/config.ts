@@ -6,7 +6,7 @@ import type { Config } from "./checked.ts";
 
 const defaults: Config = {
   maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: 1024, maxBpfProgs: 1024,
-  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", missingProbes: "error", printMapsOnExit: true,
+  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true,
   stringTrailer: "..", cppDemangle: true, lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1_000_000,
   showDebugInfo: true, cacheUserSymbols: "PER_PID",
 };
@@ -56,6 +56,7 @@ const readers: Readonly<Record<string, Reader>> = {
   print_maps_on_exit: truth("printMapsOnExit"),
   show_debug_info: truth("showDebugInfo"),
   stack_mode: choice("stackMode", ["bpftrace", "perf", "raw", "build_id"]),
+  stack_unwinding: choice("stackUnwinding", ["fp", "dwarf"]),
   str_trunc_trailer: (text) => ({ set: { stringTrailer: text } }),
   unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
   unstable_macro: unstable, unstable_addr: unstable,
@@ -115,6 +116,7 @@ export function configValue(config: Config, name: string): bigint | boolean | st
     case "print_maps_on_exit": return config.printMapsOnExit;
     case "show_debug_info": return config.showDebugInfo;
     case "stack_mode": return config.stackMode;
+    case "stack_unwinding": return config.stackUnwinding;
     case "str_trunc_trailer": return config.stringTrailer;
     default: return undefined;
   }

@@ -218,11 +218,16 @@ const stack: CallCheck = (call, body) => {
   if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, `${call.name} is not available in ${where(body)}`) };
   let mode: StackMode | undefined;
   let limit: number | undefined;
+  let unwind = call.name === "dw_ustack" || (call.name === "ustack" && body.pass.config.stackUnwinding === "dwarf");
   for (const arg of call.args) {
     if (arg.kind === "identifier") {
+      if (call.name === "ustack" && (arg.name === "dwarf" || arg.name === "fp")) {
+        unwind = arg.name === "dwarf";
+        continue;
+      }
       const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
       if (!modes.includes(arg.name)) {
-        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${modes.join(", ")}`) };
+        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${[...modes, ...(call.name === "ustack" ? ["dwarf", "fp"] : [])].join(", ")}`) };
       }
       mode = arg.name as StackMode;
       continue;
@@ -237,7 +242,7 @@ const stack: CallCheck = (call, body) => {
       limit = Number(constant);
     }
   }
-  return { ...call, args: [], type: stackType(call.name, body, mode, limit) };
+  return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwind }) };
 };
 
 /** pid(init), nsecs(monotonic): one bare word. */
@@ -383,7 +388,7 @@ const containerOf: CallCheck = (call, body) => {
 export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
   bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, var: checkVariableCall, percpu_kaddr: perCpuAddress, reg: register,
-  kstack: stack, ustack: stack,
+  kstack: stack, ustack: stack, dw_ustack: stack,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
   pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),

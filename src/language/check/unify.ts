@@ -61,7 +61,7 @@ export function sameType(left: Type, right: Type): boolean {
     case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i]));
     case "record": return right.kind === "record" && left.fields.length === right.fields.length
       && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type));
-    case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit;
+    case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit && left.unwind === right.unwind;
     case "named": return right.kind === "named" && left.of === right.of;
     case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);
   }

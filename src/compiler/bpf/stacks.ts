@@ -1,0 +1,107 @@
+// Captured stacks: by the kernel, which keeps them in a map of its own kind, or unwound, which we keep in a hash map.
+import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
+import { Alu, Jump } from "../../bpf/instruction.ts";
+import type { Place, Source } from "../ir.ts";
+import { countCut, countFailure } from "./counts.ts";
+import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
+import { context } from "./scalars.ts";
+import type { FunctionScope } from "./scope.ts";
+import { UNWINDER, unwoundAddresses, unwoundBytes } from "./unwinder.ts";
+
+type StackSource = Extract<Source, { kind: "stack" }>;
+
+export function fillStack(scope: FunctionScope, to: Memory, source: StackSource): void {
+  const { emitter } = scope;
+  const user = source.space === "user";
+  if (source.unwind) emitter.store(to, 8, unwound(scope, source));
+  else {
+    emitter.call("get_stackid", inRegister(context(scope)), kernelMap(scope.kernelMapOf(source.map).index), constant(user ? StackFlag.USER_STACK : 0));
+    emitter.store(to, 8, emitter.copy(0));
+  }
+  if (!user) {
+    emitter.storeConstant(at(to, 8), 8, 0n);
+    return;
+  }
+  // u32 pid, u32 tid: the helper has the thread in the low half.
+  const ids = emitter.callFor("get_current_pid_tgid");
+  const pid = emitter.copy(ids);
+  emitter.aluConstant(Alu.RSH, pid, 32n);
+  emitter.store(at(to, 8), 4, pid);
+  emitter.store(at(to, 12), 4, ids);
+}
+
+/** Unwinds the stack and keeps its addresses: gives its number, negative when there is none. */
+function unwound(scope: FunctionScope, source: StackSource): Register {
+  const { emitter } = scope;
+  const memory = scope.temporary(unwoundBytes(source.limit));
+  const key = emitter.temporary(8);
+  const id = unwind(scope, memory, source.limit);
+  const [done, empty, cut, whole] = [emitter.label(), emitter.label(), emitter.label(), emitter.label()];
+  emitter.branchConstant(Jump.JEQ, id, 0n, empty);
+  const why = emitter.register();
+  emitter.load(why, at(memory, 4), 4);
+  emitter.branchConstant(Jump.JNE, why, 0n, cut);
+  emitter.bind(whole);
+  emitter.store(key, 8, id);
+  const stacks = kernelMap(scope.kernelMapOf(source.map).index);
+  const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
+  emitter.branchConstant(Jump.JNE, known, 0n, done);
+  const refused = emitter.callFor("map_update_elem", stacks, addressOf(key), addressOf(at(memory, unwoundAddresses)), constant(UpdateFlag.NOEXIST));
+  const full = emitter.label();
+  emitter.branchConstant(Jump.JNE, refused, 0n, full);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(empty);
+    emitter.set(id, EFAULT);
+    emitter.jump(done);
+  });
+  emitter.cold(() => {
+    emitter.bind(cut);
+    countCut(scope, why);
+    emitter.jump(whole);
+  });
+  emitter.cold(() => {
+    emitter.bind(full);
+    // Another CPU may have kept the same stack meanwhile.
+    emitter.branchConstant(Jump.JEQ, refused, EEXIST, done);
+    countFailure(scope, source.map);
+    emitter.jump(done);
+  });
+  return id;
+}
+const EFAULT = -14n;
+const EEXIST = -17n;
+
+function unwind(scope: FunctionScope, memory: Memory, frames: number): Register {
+  scope.callbacks.add(UNWINDER);
+  scope.emitter.callFunction(UNWINDER, addressOf(memory), constant(frames));
+  return scope.emitter.copy(0);
+}
+
+/** Length of a stack that a slot was filled with: captured again, into scratch memory, for its number of frames. */
+export function stackLength(scope: FunctionScope, result: Register, stack: Place): void {
+  const { emitter } = scope;
+  const source = scope.fn.blocks
+    .flatMap((block) => block.instructions)
+    .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
+  if (source?.op !== "fill" || source.source.kind !== "stack") throw new Error("the length of a stack that this handler did not capture");
+  if (source.source.unwind) {
+    const memory = scope.temporary(unwoundBytes(source.source.limit));
+    unwind(scope, memory, source.source.limit);
+    emitter.load(result, memory, 4);
+    return;
+  }
+  const bytes = Math.max(8, source.source.limit * 8);
+  const buffer = scope.temporary(bytes);
+  const got = emitter.callFor("get_stack", inRegister(context(scope)), addressOf(buffer), constant(bytes), constant(source.source.space === "user" ? StackFlag.USER_STACK : 0));
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JSGE, got, 0n, fine);
+  emitter.set(got, 0n);
+  emitter.bind(fine);
+  emitter.aluConstant(Alu.RSH, got, 3n);
+  emitter.move(result, got);
+}
+function samePlace(a: Place, b: Place): boolean {
+  return a.kind === "slot" && b.kind === "slot" && a.slot === b.slot && a.offset === b.offset;
+}

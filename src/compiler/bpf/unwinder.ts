@@ -1,0 +1,269 @@
+// Walks the stack of the current process by unwinding tables (debuginfo/unwind-table.ts), as a function of its own behind the
+// handler. The session keeps two maps for it: of each process, where what is mapped; and the nodes of search trees over the
+// rules of each binary, two levels of them. Searching is free of branches, so that the verifier walks each round once.
+import type { Assembler, Label } from "../../bpf/assembler.ts";
+import { helpers, type HelperName } from "../../bpf/helpers.ts";
+import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
+import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
+import { cutStack, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import type { RelocationNote } from "./machine.ts";
+
+/** Stands for the unwinder among the functions that a handler calls. */
+export const UNWINDER = -2;
+/** Bytes of its frame. */
+export const UNWINDER_STACK = 96;
+
+/** What a capture needs of memory: u32 frames, u32 why it ended early, then return addresses and a zero. */
+export const unwoundBytes = (frames: number): number => 16 + frames * 8;
+export const unwoundAddresses = 8;
+
+/** Offsets in x86-64's struct pt_regs. */
+const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
+/** Offsets of what the kernel pushed for a signal handler, from the stack pointer at its return. */
+const signalFrame = { bp: 120, sp: 160 } as const;
+
+/** Offsets in the frame. `words`: two of them. */
+const slot = { key: -8, words: -24, sp: -32, bp: -40, hash: -48, back: -56, place: -64, rbpRule: -72, limit: -80 } as const;
+const hashFactor = 0x9e3779b97f4a7c15n;
+
+/** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
+const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
+
+/**
+ * r1: memory of `unwoundBytes`, r2: frames at most. Gives a number that stands for the stack, never 0; or 0 for what has no
+ * user stack.
+ */
+export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number }): void {
+  const a = assembler;
+  const call = (name: HelperName): void => a.call(helpers[name].id);
+  const set = (register: number, value: number): void => a.aluImmediate(Alu.MOV, true, register, value);
+  const move = (to: number, from: number): void => a.alu(Alu.MOV, true, to, from);
+  const load = (to: number, at: number): void => a.load(8, false, to, FRAME, at);
+  const store = (at: number, from: number): void => a.store(8, FRAME, at, from);
+  const frameAddress = (register: number, at: number): void => {
+    move(register, FRAME);
+    a.aluImmediate(Alu.ADD, true, register, at);
+  };
+  const lookup = (map: number): void => {
+    a.patched(1, Pseudo.MAP_FD, 0, { kind: "map", map, offset: 0 });
+    frameAddress(2, slot.key);
+    call("map_lookup_elem");
+  };
+  /** Reads user memory at r3. */
+  const readUser = (at: number, bytes: number, failed: Label): void => {
+    frameAddress(1, at);
+    set(2, bytes);
+    call("probe_read_user");
+    a.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
+  };
+  /** r2: rows in order of their first word. Leaves it at the last that is not above r3, or at the first. */
+  const search = (rows: number, rowBytes: number, keyBytes: 4 | 8): void => {
+    for (let half = rows / 2; half >= 1; half /= 2) {
+      a.load(keyBytes, false, 4, 2, half * rowBytes);
+      move(5, 3);
+      a.alu(Alu.SUB, true, 5, 4);
+      a.aluImmediate(Alu.ARSH, true, 5, 63);
+      a.aluImmediate(Alu.XOR, true, 5, -1);
+      a.aluImmediate(Alu.AND, true, 5, half * rowBytes);
+      a.alu(Alu.ADD, true, 2, 5);
+    }
+  };
+  const [next, pointer, frame, broken, done, none] = [a.label(), a.label(), a.label(), a.label(), a.label(), a.label()];
+
+  move(MEMORY, 1);
+  store(slot.limit, 2);
+  a.storeImmediate(8, MEMORY, 0, 0);
+  call("get_current_pid_tgid");
+  a.aluImmediate(Alu.RSH, true, 0, 32);
+  a.store(4, FRAME, slot.key, 0);
+  lookup(maps.processes);
+  move(MAPPINGS, 0);
+  // What the process would go on with: also when a probe in the kernel is asked.
+  call("get_current_task_btf");
+  move(1, 0);
+  call("task_pt_regs");
+  a.load(8, false, 1, 0, ptRegs.cs);
+  a.aluImmediate(Alu.AND, true, 1, 3);
+  a.jumpIfImmediate(Jump.JNE, true, 1, 3, none);
+  a.load(8, false, ADDRESS, 0, ptRegs.ip);
+  for (const register of ["sp", "bp"] as const) {
+    a.load(8, false, 1, 0, ptRegs[register]);
+    store(slot[register], 1);
+  }
+  a.storeImmediate(8, FRAME, slot.hash, 0);
+  a.storeImmediate(8, FRAME, slot.back, 0);
+  set(COUNT, 0);
+  const known = a.label();
+  a.jumpIfImmediate(Jump.JNE, true, MAPPINGS, 0, known);
+  a.storeImmediate(4, MEMORY, 4, cutStack.unknownProcess);
+  a.bind(known);
+
+  const round = a.here();
+  move(1, COUNT);
+  a.aluImmediate(Alu.LSH, true, 1, 3);
+  move(2, MEMORY);
+  a.alu(Alu.ADD, true, 2, 1);
+  a.store(8, 2, unwoundAddresses, ADDRESS);
+  load(1, slot.hash);
+  a.alu(Alu.XOR, true, 1, ADDRESS);
+  a.constant64(2, hashFactor);
+  a.alu(Alu.MUL, true, 1, 2);
+  move(2, 1);
+  a.aluImmediate(Alu.RSH, true, 2, 32);
+  a.alu(Alu.XOR, true, 1, 2);
+  store(slot.hash, 1);
+  a.aluImmediate(Alu.ADD, true, COUNT, 1);
+  load(1, slot.limit);
+  a.jumpIf(Jump.JGE, true, COUNT, 1, done);
+
+  // The rule: of the call, where the address is the one behind it.
+  a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, pointer);
+  move(3, ADDRESS);
+  load(1, slot.back);
+  a.alu(Alu.SUB, true, 3, 1);
+  move(2, MAPPINGS);
+  search(mappingsKept, mappingBytes, 8);
+  a.load(8, false, 4, 2, 0);
+  a.jumpIf(Jump.JLT, true, 3, 4, pointer);
+  a.load(8, false, 5, 2, mappingEnd);
+  a.jumpIf(Jump.JGE, true, 3, 5, pointer);
+  a.alu(Alu.SUB, true, 3, 4);
+  a.load(4, false, 4, 2, mappingShift);
+  a.alu(Alu.ADD, true, 3, 4);
+  store(slot.place, 3);
+  a.load(4, false, 1, 2, mappingTree);
+  for (let level = 0; level < 2; level++) {
+    a.store(4, FRAME, slot.key, 1);
+    lookup(maps.nodes);
+    a.jumpIfImmediate(Jump.JEQ, true, 0, 0, pointer);
+    move(2, 0);
+    load(3, slot.place);
+    search(nodeKeys, nodeRowBytes, 4);
+    a.load(4, false, 1, 2, 4);
+  }
+  move(2, 1);
+  a.aluImmediate(Alu.LSH, true, 2, 32);
+  a.aluImmediate(Alu.ARSH, true, 2, 41);
+  move(3, 1);
+  a.aluImmediate(Alu.RSH, true, 3, 3);
+  a.aluImmediate(Alu.AND, true, 3, 63);
+  store(slot.rbpRule, 3);
+  a.aluImmediate(Alu.AND, true, 1, 7);
+  const kinds = [UnwindKind.rsp, UnwindKind.rbp, UnwindKind.linkage, UnwindKind.signal, UnwindKind.atRbp, UnwindKind.atRsp] as const;
+  const places = new Map(kinds.map((kind) => [kind, a.label()]));
+  const begin = (kind: (typeof kinds)[number]): void => a.bind(places.get(kind)!);
+  for (const [kind, place] of places) a.jumpIfImmediate(Jump.JEQ, true, 1, kind, place);
+  a.jumpIfImmediate(Jump.JEQ, true, 1, UnwindKind.end, done);
+  a.jump(pointer);
+
+  // The caller's frame, into r4.
+  begin(UnwindKind.rbp);
+  load(4, slot.bp);
+  a.alu(Alu.ADD, true, 4, 2);
+  a.jump(frame);
+  begin(UnwindKind.linkage);
+  load(4, slot.sp);
+  a.aluImmediate(Alu.ADD, true, 4, 8);
+  move(3, ADDRESS);
+  a.aluImmediate(Alu.AND, true, 3, 15);
+  a.jumpIf(Jump.JLT, true, 3, 2, frame);
+  a.aluImmediate(Alu.ADD, true, 4, 8);
+  a.jump(frame);
+  for (const kind of [UnwindKind.atRbp, UnwindKind.atRsp] as const) {
+    begin(kind);
+    load(3, kind === UnwindKind.atRbp ? slot.bp : slot.sp);
+    a.alu(Alu.ADD, true, 3, 2);
+    readUser(slot.words, 8, broken);
+    load(4, slot.words);
+    if (kind === UnwindKind.atRsp) a.aluImmediate(Alu.ADD, true, 4, 8);
+    a.jump(frame);
+  }
+  begin(UnwindKind.signal);
+  load(3, slot.sp);
+  a.aluImmediate(Alu.ADD, true, 3, signalFrame.bp);
+  readUser(slot.bp, 8, broken);
+  load(3, slot.sp);
+  a.aluImmediate(Alu.ADD, true, 3, signalFrame.sp);
+  readUser(slot.words, 16, broken);
+  load(1, slot.words);
+  store(slot.sp, 1);
+  load(ADDRESS, slot.words + 8);
+  a.storeImmediate(8, FRAME, slot.back, 0);
+  a.jump(next);
+  begin(UnwindKind.rsp);
+  load(4, slot.sp);
+  a.alu(Alu.ADD, true, 4, 2);
+
+  // The return address lies right below the caller's frame, and often rbp below that: one read for both.
+  a.bind(frame);
+  load(1, slot.sp);
+  a.jumpIf(Jump.JLE, true, 4, 1, broken);
+  store(slot.sp, 4);
+  move(3, 4);
+  a.aluImmediate(Alu.ADD, true, 3, -16);
+  readUser(slot.words, 16, broken);
+  load(ADDRESS, slot.words + 8);
+  a.storeImmediate(8, FRAME, slot.back, 1);
+  load(1, slot.rbpRule);
+  a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.same, next);
+  const [elsewhere, below, lost] = [a.label(), a.label(), a.label()];
+  a.jumpIfImmediate(Jump.JNE, true, 1, 2, elsewhere);
+  load(2, slot.words);
+  store(slot.bp, 2);
+  a.jump(next);
+  a.bind(elsewhere);
+  a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.lost, lost);
+  load(3, slot.bp);
+  a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.atRbp, below);
+  load(3, slot.sp);
+  a.aluImmediate(Alu.LSH, true, 1, 3);
+  a.alu(Alu.SUB, true, 3, 1);
+  a.bind(below);
+  readUser(slot.bp, 8, lost);
+  a.jump(next);
+  a.bind(lost);
+  a.storeImmediate(8, FRAME, slot.bp, 0);
+  a.jump(next);
+
+  // Code without a table: of a just-in-time compiler, or not known yet.
+  a.bind(pointer);
+  load(3, slot.bp);
+  a.jumpIfImmediate(Jump.JEQ, true, 3, 0, done);
+  load(1, slot.sp);
+  a.jumpIf(Jump.JLT, true, 3, 1, broken);
+  readUser(slot.words, 16, broken);
+  load(1, slot.bp);
+  a.aluImmediate(Alu.ADD, true, 1, 16);
+  store(slot.sp, 1);
+  load(1, slot.words);
+  store(slot.bp, 1);
+  load(ADDRESS, slot.words + 8);
+  a.storeImmediate(8, FRAME, slot.back, 1);
+
+  a.bind(next);
+  a.jumpIfImmediate(Jump.JNE, true, ADDRESS, 0, round);
+  a.jump(done);
+
+  a.bind(broken);
+  a.load(4, false, 1, MEMORY, 4);
+  a.jumpIfImmediate(Jump.JNE, true, 1, 0, done);
+  a.storeImmediate(4, MEMORY, 4, cutStack.broken);
+  a.bind(done);
+  a.store(4, MEMORY, 0, COUNT);
+  move(1, COUNT);
+  a.aluImmediate(Alu.LSH, true, 1, 3);
+  move(2, MEMORY);
+  a.alu(Alu.ADD, true, 2, 1);
+  a.storeImmediate(8, 2, unwoundAddresses, 0);
+  // Positive, as the numbers of stacks are that the kernel captured.
+  load(0, slot.hash);
+  a.aluImmediate(Alu.RSH, true, 0, 1);
+  const fine = a.label();
+  a.jumpIfImmediate(Jump.JNE, true, 0, 0, fine);
+  set(0, 1);
+  a.bind(fine);
+  a.exit();
+  a.bind(none);
+  set(0, 0);
+  a.exit();
+}

@@ -1,0 +1,218 @@
+// What the unwinder in the kernel needs to know of processes: where which code is mapped, and how to unwind it. A binary's
+// table is made when a process is first seen with it, and shared by all.
+import { closeSync, openSync, readSync } from "node:fs";
+import { mappingBytes, mappingEnd, mappingShift, mappingsKept, mappingTree, unusedAddress } from "../compiler/unwind-layout.ts";
+import { CallFrames } from "../debuginfo/call-frames.ts";
+import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
+import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
+import { processMaps } from "../linux/procfs.ts";
+import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
+import type { CodeMapping } from "./user-symbols.ts";
+
+/** The kernel's maps, as far as tables care. */
+export interface UnwindMaps {
+  readonly nodes: { update(key: Uint8Array, value: Uint8Array): void };
+  readonly processes: { update(key: Uint8Array, value: Uint8Array): void; remove(key: Uint8Array): void };
+}
+
+interface Binary { readonly elf: Elf; readonly trees: readonly UnwindTree[] }
+
+const PT_LOAD = 1;
+
+/** Milliseconds: tables that take longer than the first are made in turns of the second, between other work. */
+const atOnce = 20;
+const turn = 4;
+
+/** A binary's table being made. */
+interface Job { readonly elf: Elf; readonly steps: Generator<void, UnwindTable>; readonly waiting: Set<number> }
+
+export interface UnwindTablesOptions {
+  readonly maps: UnwindMaps;
+  /** The file that was mapped. */
+  readonly elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined;
+  /** Whether a process's stacks can be asked for. */
+  readonly wanted: (pid: number, mappings: readonly CodeMapping[]) => boolean;
+  /** Told once, when the maps are full. */
+  readonly trouble: (text: string) => void;
+}
+
+export class UnwindTables implements Disposable {
+  readonly #options: UnwindTablesOptions;
+  readonly #nodes: UnwindNodes;
+  readonly #binaries = new Map<Elf, Binary | Job | undefined>();
+  readonly #processes = new Map<number, readonly CodeMapping[]>();
+  readonly #jobs: Job[] = [];
+  #vdso: Elf | undefined;
+  #timer: NodeJS.Immediate | undefined;
+  #full = false;
+
+  constructor(options: UnwindTablesOptions) {
+    this.#options = options;
+    this.#nodes = new UnwindNodes((number, node) => options.maps.nodes.update(numberKey(number), node));
+  }
+
+  /** Tells the kernel of a process's code: mappings in the order they were made, later ones lying over earlier ones. */
+  set(pid: number, mappings: readonly CodeMapping[]): void {
+    if (this.#full || !this.#options.wanted(pid, mappings)) return;
+    this.#processes.set(pid, mappings);
+    this.#publish(pid);
+    this.#work(atOnce);
+  }
+
+  /** The process has ended. */
+  remove(pid: number): void {
+    if (this.#processes.delete(pid)) this.#options.maps.processes.remove(numberKey(pid));
+  }
+
+  /** Makes a binary's table before a process is seen with it. */
+  prepare(elf: Elf): void {
+    this.#tableOf(elf, undefined);
+  }
+
+  /** Makes the tables that are still to be made, for so many milliseconds. */
+  finish(milliseconds: number): void {
+    this.#work(milliseconds);
+  }
+
+  [Symbol.dispose](): void {
+    clearImmediate(this.#timer);
+    this.#jobs.length = 0;
+  }
+
+  #publish(pid: number): void {
+    const mappings = this.#processes.get(pid);
+    if (mappings === undefined || this.#full) return;
+    const ranges: Range[] = [];
+    for (const mapping of [...mappings].reverse()) {
+      const elf = this.#elfOf(mapping, pid);
+      const binary = elf && this.#tableOf(elf, pid);
+      if (binary) ranges.push(...uncovered(mapping, ranges).flatMap((piece) => treeRanges(piece, mapping, binary)));
+    }
+    ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
+    // Without any, it has just begun another program: then the kernel had better not know it.
+    if (ranges.length === 0) return this.#options.maps.processes.remove(numberKey(pid));
+    this.#write(() => this.#options.maps.processes.update(numberKey(pid), processEntry(ranges)));
+  }
+
+  #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {
+    if (mapping.path === "[vdso]") return (this.#vdso ??= readVdso());
+    return mapping.path.startsWith("/") ? this.#options.elfOf(mapping, pid) : undefined;
+  }
+
+  /** undefined while it is being made, for which `pid` waits, and when there is nothing to make one of. */
+  #tableOf(elf: Elf, pid: number | undefined): Binary | undefined {
+    let known = this.#binaries.get(elf);
+    if (known === undefined && !this.#binaries.has(elf)) {
+      known = this.#begin(elf);
+      this.#binaries.set(elf, known);
+      if (known) this.#jobs.push(known);
+    }
+    if (known === undefined || "trees" in known) return known;
+    if (pid !== undefined) known.waiting.add(pid);
+    return undefined;
+  }
+
+  #begin(elf: Elf): Job | undefined {
+    try {
+      const frames = elf.machine === "x86-64" ? CallFrames.of(elf) : undefined;
+      return frames && { elf, steps: unwindTableSteps(frames), waiting: new Set() };
+    } catch (error) {
+      if (error instanceof ElfError) return undefined;
+      throw error;
+    }
+  }
+
+  #work(milliseconds: number): void {
+    const end = performance.now() + milliseconds;
+    while (this.#jobs.length > 0 && performance.now() < end) {
+      const [job] = this.#jobs;
+      const { done, value } = job.steps.next();
+      if (!done) continue;
+      this.#jobs.shift();
+      this.#binaries.set(job.elf, undefined);
+      this.#write(() => this.#binaries.set(job.elf, { elf: job.elf, trees: this.#nodes.add(value) }));
+      for (const pid of job.waiting) this.#publish(pid);
+    }
+    if (this.#jobs.length === 0) return;
+    clearImmediate(this.#timer);
+    this.#timer = setImmediate(() => this.#work(turn));
+  }
+
+  #write(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!this.#full) this.#options.trouble(`no room for more unwinding tables: ${error instanceof Error ? error.message : String(error)}`);
+      this.#full = true;
+    }
+  }
+}
+
+interface Range { readonly start: bigint; readonly end: bigint; readonly root: number; readonly shift: number }
+
+/** The parts of a mapping that no later one lies over. */
+function uncovered({ start, end }: CodeMapping, over: readonly Range[]): { readonly start: bigint; readonly end: bigint }[] {
+  let pieces = [{ start, end }];
+  for (const range of over) {
+    if (range.end <= start || range.start >= end) continue;
+    pieces = pieces.flatMap((piece) => [
+      { start: piece.start, end: piece.end < range.start ? piece.end : range.start },
+      { start: piece.start > range.end ? piece.start : range.end, end: piece.end },
+    ]).filter((piece) => piece.start < piece.end);
+  }
+  return pieces;
+}
+
+/** A piece of a mapping, cut by the trees that hold its rules. */
+function treeRanges(piece: { readonly start: bigint; readonly end: bigint }, mapping: CodeMapping, { elf, trees }: Binary): Range[] {
+  const bias = biasOf(mapping, elf);
+  if (bias === undefined) return [];
+  return trees.flatMap(({ low, high, root }) => {
+    const start = low + bias > piece.start ? low + bias : piece.start;
+    const end = high + bias < piece.end ? high + bias : piece.end;
+    return start < end ? [{ start, end, root, shift: Number(start - bias - low) }] : [];
+  });
+}
+
+/** What was added to the file's addresses when it was mapped. Segments begin anywhere in their first page, mappings with it. */
+function biasOf({ start, end, offset }: CodeMapping, elf: Elf): bigint | undefined {
+  for (const segment of elf.segments) {
+    if (segment.type !== PT_LOAD) continue;
+    const from = BigInt(segment.offset);
+    if (offset < from + BigInt(segment.fileSize) && offset + (end - start) > from) return start - (offset - from + segment.address);
+  }
+  return undefined;
+}
+
+function processEntry(ranges: readonly Range[]): Uint8Array {
+  const bytes = new Uint8Array(mappingsKept * mappingBytes);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < mappingsKept; i++) {
+    const at = i * mappingBytes;
+    const range = ranges[i];
+    view.setBigUint64(at, range?.start ?? unusedAddress, true);
+    if (range === undefined) continue;
+    view.setBigUint64(at + mappingEnd, range.end, true);
+    view.setUint32(at + mappingTree, range.root, true);
+    view.setUint32(at + mappingShift, range.shift, true);
+  }
+  return bytes;
+}
+
+function numberKey(number: number): Uint8Array {
+  return new Uint8Array(Uint32Array.of(number).buffer);
+}
+
+/** The kernel maps the same code into every 64-bit process, ours included. */
+function readVdso(): Elf | undefined {
+  const mapping = processMaps(process.pid).find(({ path }) => path === "[vdso]");
+  if (!mapping) return undefined;
+  const bytes = Buffer.alloc(Number(mapping.end - mapping.start));
+  const memory = openSync("/proc/self/mem", "r");
+  try {
+    if (readSync(memory, bytes, 0, bytes.length, mapping.start) !== bytes.length) return undefined;
+  } finally {
+    closeSync(memory);
+  }
+  return new Elf(bytesOf(bytes));
+}
