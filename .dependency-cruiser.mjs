@@ -7,7 +7,7 @@ const floors = [
   ["session"],
   ["output"],
   ["api", "rewrite"],
-  ["lsp"],
+  ["lsp", "declare"],
   ["cli"],
 ];
 

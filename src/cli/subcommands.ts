@@ -21,6 +21,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "lay out bpftrace scripts (standard input without a file)",
     run: async (argv) => (await import("./format.ts")).formatFiles(argv),
   },
+  types: {
+    usage: "types [-o FOLDER] [--binary PROGRAM]",
+    doc: "declarations of this machine, for probes in TypeScript",
+    run: async (argv) => (await import("./types.ts")).writeTypes(argv),
+  },
   lsp: {
     usage: "lsp",
     doc: "a language server for bpftrace scripts, for editors",

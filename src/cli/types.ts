@@ -1,0 +1,33 @@
+import { thisMachine } from "../api/compile.ts";
+import { NoSuchProgram } from "../declare/programs.ts";
+import { FolderInUse, writeDeclarations } from "../declare/write.ts";
+import { UsageError } from "./options.ts";
+
+/** `strobe types`: writes this machine's declarations, unless they are there already. */
+export function writeTypes(argv: readonly string[]): number {
+  const { folder, binaries } = readArguments(argv);
+  try {
+    const counts = writeDeclarations(thisMachine(), { folder, binaries });
+    if (counts === undefined) process.stdout.write(`${folder} is up to date\n`);
+    else process.stdout.write(`${folder}: ${Object.entries(counts).map(([what, count]) => `${count} ${what}`).join(", ")}\n`);
+    if (counts?.tracepoints === 0) process.stderr.write("strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n");
+    return 0;
+  } catch (error) {
+    if (error instanceof FolderInUse || error instanceof NoSuchProgram) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function readArguments(argv: readonly string[]): { folder: string; binaries: string[] } {
+  const binaries: string[] = [];
+  let folder = "strobe-types";
+  for (let at = 0; at < argv.length; at++) {
+    const [option, given] = argv[at].split(/=(.*)/s, 2);
+    if (option !== "--binary" && option !== "--output" && option !== "-o") throw new UsageError(`types does not know ${argv[at]}`);
+    const value = given ?? argv[++at];
+    if (value === undefined || value === "") throw new UsageError(`${option} needs a value`);
+    if (option === "--binary") binaries.push(value);
+    else folder = value;
+  }
+  return { folder, binaries };
+}

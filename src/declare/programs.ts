@@ -1,0 +1,64 @@
+// Functions and static probes of programs.
+import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
+import { findBinaries } from "../providers/binaries.ts";
+import { DebugTypes } from "../providers/debug-types.ts";
+import type { Binary, System } from "../providers/system.ts";
+import { merged } from "./declare.ts";
+import { argumentsText, propertyName, typeText, type Place } from "./type-text.ts";
+
+/** A program that is not there. */
+export class NoSuchProgram extends Error {
+  constructor(program: string) {
+    super(`there is no program or library ${program}`);
+    this.name = "NoSuchProgram";
+  }
+}
+
+/**
+ * What fills `UserFunctions` and `UserProbes`; undefined without programs. Where a program has debug information its functions
+ * have parameters and results, else just names.
+ * @throws NoSuchProgram
+ */
+export function programDeclarations(programs: readonly string[], system: System, place: Place): string | undefined {
+  const functions: string[] = [];
+  const probes: string[] = [];
+  for (const program of programs) {
+    const [binary] = findBinaries(program, undefined, system);
+    if (binary === undefined) throw new NoSuchProgram(program);
+    functions.push(`${JSON.stringify(program)}: {\n${functionLines(binary, place).map((line) => `      ${line};\n`).join("")}    }`);
+    const usdt = new Map(binary.usdtProbes().map(({ provider, name, argumentText }) => [`${provider}:${name}`, argumentText]));
+    if (usdt.size === 0) continue;
+    const lines = [...usdt].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => `      ${JSON.stringify(name)}: ${usdtArguments(text)};\n`);
+    probes.push(`${JSON.stringify(program)}: {\n${lines.join("")}    }`);
+  }
+  if (functions.length === 0) return undefined;
+  return merged("UserFunctions", functions) + (probes.length === 0 ? "" : merged("UserProbes", probes));
+}
+
+function functionLines(binary: Binary, place: Place): string[] {
+  const info = binary.debugInfo?.();
+  const lines = new Map<string, string>();
+  for (const { kind, name } of binary.symbols()) if (kind === "function") lines.set(name, "{}");
+  if (typeof info === "object") {
+    const types = new DebugTypes(info, "user");
+    for (const name of info.functionNames()) {
+      const text = signature(info, name, types, place);
+      if (text !== undefined) lines.set(name, text);
+    }
+  }
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => `${propertyName(name)}: ${text}`);
+}
+
+function signature(info: DebugInfo, name: string, types: DebugTypes, place: Place): string | undefined {
+  const [fn] = info.functionsNamed(name);
+  if (fn === undefined) return undefined;
+  const args = fn.parameters.map((parameter) => ({ name: parameter.name, type: types.typeOf(parameter.type) }));
+  const retval = fn.result === undefined ? "" : `; retval: ${typeText(types.typeOf(fn.result), place)}`;
+  return `{ args: ${argumentsText(args, place)}${retval} }`;
+}
+
+/** `-4@%edi 8@16(%rbp)`: a signed number of four bytes, an unsigned one of eight. */
+function usdtArguments(text: string): string {
+  const words = [...text.matchAll(/(?:^|\s)(-?)([1248])f?@/g)];
+  return `[${words.map(([, sign, bytes]) => `${sign === "-" ? "i" : "u"}${Number(bytes) * 8}`).join(", ")}]`;
+}

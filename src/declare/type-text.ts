@@ -1,0 +1,109 @@
+// Types in TypeScript's words.
+import type { Argument } from "../language/context.ts";
+import type { Member, StructType, Type } from "../language/types.ts";
+
+/** Names that no interface may have. */
+const reserved = new Set([
+  "any", "unknown", "never", "void", "null", "undefined", "string", "number", "bigint", "boolean", "symbol", "object",
+  "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "enum", "export", "extends",
+  "false", "finally", "for", "function", "if", "import", "in", "instanceof", "new", "return", "super", "switch", "this", "throw",
+  "true", "try", "typeof", "var", "while", "with", "implements", "interface", "let", "package", "private", "protected", "public",
+  "static", "yield", "await", "type",
+]);
+
+/** Words that declarations import from the library. */
+export const libraryTypes = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "bool", "char", "Pointer", "FixedArray"] as const;
+
+/** Structs that have been mentioned. Each is declared once, in the file of its first letter. */
+export class Structs {
+  readonly #names = new Map<StructType, string>();
+  readonly #taken = new Set<string>();
+  readonly #waiting: StructType[] = [];
+
+  /** The interface's name; mentioning a struct has it declared. */
+  nameOf(type: StructType): string {
+    const known = this.#names.get(type);
+    if (known !== undefined) return known;
+    const plain = reserved.has(type.name) ? `${type.name}_` : type.name;
+    // A union may have a struct's name, and two files of a kernel may mean different things by one.
+    let name = plain;
+    for (let i = 2; this.#taken.has(name); i++) name = `${plain}_${i}`;
+    this.#taken.add(name);
+    this.#names.set(type, name);
+    this.#waiting.push(type);
+    return name;
+  }
+
+  /** Those mentioned since the last time. */
+  take(): readonly StructType[] {
+    return this.#waiting.splice(0);
+  }
+}
+
+/** The file that a name is declared in, without folder and ending. */
+export function letterFile(name: string): string {
+  const [first] = name.replace(/^_+/, "").toLowerCase();
+  return first !== undefined && first >= "a" && first <= "z" ? first : "other";
+}
+
+/** Where a type is written down: structs are spelled as seen from there. */
+export interface Place {
+  readonly structs: Structs;
+  /** The file itself, when it is one of structs. */
+  readonly file?: string;
+  /** Files of structs that it needs. */
+  readonly imports: Set<string>;
+}
+
+export function typeText(type: Type, place: Place): string {
+  switch (type.kind) {
+    case "boolean": return "bool";
+    case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
+    case "enum": return `${type.signed ? "i" : "u"}${type.bits}`;
+    case "pointer": return type.target.kind === "void" ? "Pointer" : `Pointer<${typeText(type.target, place)}>`;
+    case "array": return `FixedArray<${typeText(type.element, place)}>`;
+    case "struct": return type.name === "" ? `{ ${members(type, place).join("; ")} }` : structText(type, place);
+    case "string": return "string";
+    case "void":
+    case "unknown":
+    case "buffer":
+    case "tuple":
+    case "record":
+    case "stack":
+    case "named":
+    case "aggregate": return "unknown";
+  }
+}
+
+function structText(type: StructType, { structs, file, imports }: Place): string {
+  const name = structs.nameOf(type);
+  const home = letterFile(name);
+  if (home === file) return name;
+  imports.add(home);
+  return `${home}.${name}`;
+}
+
+/** `name: type`, a line a member; those of nameless structs and unions are the container's own. */
+export function members(type: StructType, place: Place): string[] {
+  const seen = new Set<string>();
+  const lines: string[] = [];
+  const add = (list: readonly Member[]): void => {
+    for (const { name, type: of } of list) {
+      if (name === "" && of.kind === "struct") add(of.members);
+      // Padding has no name.
+      if (name === "" || seen.has(name)) continue;
+      seen.add(name);
+      lines.push(`${name}: ${typeText(of, place)}`);
+    }
+  };
+  add(type.members);
+  return lines;
+}
+
+export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], place: Place): string {
+  return args.length === 0 ? "{}" : `{ ${args.map(({ name, type }, i) => `${propertyName(name || `arg${i}`)}: ${typeText(type, place)}`).join("; ")} }`;
+}
+
+export function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}

@@ -1,0 +1,100 @@
+// Declarations of this machine: written in time, whole, and right in the eyes of the TypeScript compiler.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { compileC, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+const types = join(folder.path, "types");
+let program = "";
+
+before(async () => {
+  program = compileC(folder.path, "prog", `
+    struct point { int x; unsigned char tag; struct point *next; };
+    __attribute__((noinline)) long weigh(const struct point *p, const char *name, unsigned short n) { return p->x + name[0] + n; }
+    int main(void) { struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`, ["-O0", "-g"]);
+  const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 60_000 });
+  assert.deepEqual([stderr, code], ["", 0]);
+  assert.match(stdout, /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs\n$/);
+});
+after(() => folder.remove());
+
+/** The compiler's complaints about a program, as `line: code`. */
+function complaints(text: string): string[] {
+  const project = join(folder.path, "project");
+  mkdirSync(project, { recursive: true });
+  writeFileSync(join(project, "program.ts"), text);
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({
+    extends: resolve("tsconfig.json"),
+    compilerOptions: {
+      paths: { strobe: [resolve("src/index.ts")] }, typeRoots: [resolve("node_modules/@types")], types: ["node"], noUnusedLocals: false, skipLibCheck: false,
+    },
+    include: ["program.ts", join(relative(project, types), "index.d.ts")],
+  }));
+  const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], { encoding: "utf8", timeout: 120_000 });
+  // The library's own sources have `npm run check`.
+  return stdout.split("\n").filter((line) => line !== "" && !/(^|\/)src\/.*\.ts\(/.test(line)).map((line) => {
+    const match = /(\w+\.(?:d\.)?ts)\((\d+),\d+\): error (TS\d+)/.exec(line);
+    return match === null ? line : `${match[1]}:${match[2]} ${match[3]}`;
+  });
+}
+
+test("the declarations are whole: nothing in them is unknown, and what they say fits the kernel", () => {
+  assert.deepEqual(complaints(`
+    import type { Enums, Iterators, KernelFunctions, Pointer, RawTracepoints, Structs, Tracepoints, UserFunctions } from "strobe";
+    declare const switched: Tracepoints["sched:sched_switch"];
+    const pid: number = switched.next_pid;
+    const byte: number = switched.prev_comm[0];
+    declare const read: KernelFunctions["vfs_read"];
+    const device: number = read.args.file.f_inode.i_sb.s_dev;
+    const got: number = read.retval;
+    declare const raw: RawTracepoints["sched_switch"];
+    const parent: number = raw.prev.parent.parent.tgid;
+    declare const task: Structs["task_struct"];
+    declare const other: Iterators["task"];
+    const same: number = other.task.pid + task.pid;
+    declare const weigh: UserFunctions[${JSON.stringify(program)}]["weigh"];
+    const x: number = weigh.args.p.next.next.x;
+    const n: number = weigh.args.n + weigh.retval + weigh.args.name[0];
+  `), []);
+});
+
+test("a misspelt event, function, argument or member is red", () => {
+  assert.deepEqual(complaints(`
+    import type { KernelFunctions, Tracepoints, UserFunctions } from "strobe";
+    type A = Tracepoints["sched:sched_swich"];
+    type B = KernelFunctions["vfs_raed"];
+    declare const a: Tracepoints["sched:sched_switch"];
+    a.next_pdi;
+    declare const b: KernelFunctions["vfs_read"]["args"];
+    b.file.f_inod;
+    declare const c: UserFunctions[${JSON.stringify(program)}]["weigh"]["args"];
+    c.p.z;
+  `), ["program.ts:3 TS2339", "program.ts:4 TS2339", "program.ts:6 TS2551", "program.ts:8 TS2551", "program.ts:10 TS2339"]);
+});
+
+test("nothing is written twice, and nothing else is overwritten", async () => {
+  const again = await strobe(["types", "-o", types, "--binary", program]);
+  assert.deepEqual([again.stdout, again.code], [`${types} is up to date\n`, 0]);
+  const index = join(types, "index.d.ts");
+  writeFileSync(index, readFileSync(index, "utf8").replace(/Linux \S+/, "Linux 5.15.0"));
+  const renewed = await strobe(["types", "-o", types, "--binary", program]);
+  assert.match(renewed.stdout, /tracepoints/);
+  const foreign = join(folder.path, "foreign");
+  mkdirSync(foreign);
+  writeFileSync(join(foreign, "mine.ts"), "");
+  const refused = await strobe(["types", "-o", foreign]);
+  assert.deepEqual([refused.stdout, refused.code], ["", 1]);
+  assert.match(refused.stderr, /holds something else/);
+  assert.deepEqual(readdirSync(foreign), ["mine.ts"]);
+  assert.deepEqual(readdirSync(folder.path).filter((name) => name.startsWith("types.")), []);
+});
+
+test("a program that is not there is said", async () => {
+  const { stderr, code } = await strobe(["types", "-o", join(folder.path, "none"), "--binary", "/no/such/program"]);
+  assert.match(stderr, /there is no program or library \/no\/such\/program/);
+  assert.equal(code, 1);
+  assert.equal(existsSync(join(folder.path, "none")), false);
+});
