@@ -152,6 +152,10 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
   }
 }
 
+function preallocation(bytes: number, capabilities: Capabilities): number {
+  return bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
+}
+
 /** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */
 function allocatesAnywhere({ kernel: [major, minor] }: Capabilities): boolean {
   return major > 6 || (major === 6 && minor >= 1);
@@ -165,7 +169,3 @@ function isUnwound({ storage }: IrMap): boolean {
 function objectName(name: string): string {
   return `m_${name.replace(/[^A-Za-z0-9_]/g, "_")}`.slice(0, 15);
 }
-function preallocation(bytes: number, capabilities: Capabilities): number {
-  return bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
-}
-

@@ -27,6 +27,10 @@ export type KernelMapRole =
   | { readonly kind: "globals"; readonly size: number }
   /** Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU. */
   | { readonly kind: "percpu"; readonly stripe: number }
+  /** What the unwinder knows of processes and binaries (unwind-layout.ts). */
+  | { readonly kind: "unwind-nodes" }
+  /** `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`. */
+  | { readonly kind: "unwind-processes"; readonly cutOffset: number }
   | { readonly kind: "events" }
   /** Scratch memory for what does not fit the BPF stack. */
   | { readonly kind: "scratch" };

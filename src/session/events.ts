@@ -73,9 +73,9 @@ export interface MapSnapshot {
 export type Trouble =
   | { readonly kind: "lost"; readonly probe: string; readonly count: number }
   | { readonly kind: "map-full"; readonly map: string; readonly count: number }
+  /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
+  | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
   /** `help`: why, and what to change; without it the handler was running already. */
   | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
-  /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
-  | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
   | { readonly kind: "message"; readonly text: string };

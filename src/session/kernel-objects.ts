@@ -15,8 +15,8 @@ import { closeAll } from "./detach.ts";
 import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
-
 import type { UnwindMaps } from "./unwind-tables.ts";
+
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
 const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
 const BPF_F_SLEEPABLE = 16;
@@ -68,13 +68,13 @@ export class KernelObjects implements Disposable {
         break;
       case "map":
       case "scratch":
+      case "unwind-nodes":
+      case "unwind-processes":
         break;
     }
   }
 
   #bind(map: IrMap, index: number): void {
-      case "unwind-nodes":
-      case "unwind-processes":
     const { storage } = map;
     switch (storage.kind) {
       case "slot":
@@ -106,11 +106,6 @@ export class KernelObjects implements Disposable {
     }
   }
 
-  #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
-    const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
-    if (at < 0) throw new Error(`strobe: the plan has no kernel map for @${name}`);
-    return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
-  }
   /** Where the unwinder looks for tables; undefined when the plan has none. */
   get unwinding(): UnwindMaps | undefined {
     const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined => this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
@@ -123,6 +118,11 @@ export class KernelObjects implements Disposable {
     };
   }
 
+  #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
+    const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
+    if (at < 0) throw new Error(`strobe: the plan has no kernel map for @${name}`);
+    return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
+  }
 
   /** Loads the plan's programs. @throws LinuxError: with the verifier's log, when it refused one */
   load(constants: Omit<Targets, "maps" | "kernelVariable">, log: (line: string) => void): void {

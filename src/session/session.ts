@@ -157,6 +157,7 @@ class LiveSession implements Session {
       const { start, bootToWall, bootToTai } = this.#clock;
       this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
       this.#owners.watch();
+      this.#symbols.prepareUnwinding(this.#options.pid);
       await this.#target?.ready;
       this.#runOnce("begin");
       this.#drainAll();
@@ -176,12 +177,10 @@ class LiveSession implements Session {
       }
     } catch (error) {
       await this.#release();
-      this.#symbols.prepareUnwinding(this.#options.pid);
       throw error;
     }
     this.ended = this.#live();
     // Whoever never asks how it ended is not to be killed by an unhandled rejection.
-        this.#measure();
     this.ended.catch(() => {});
   }
 
@@ -393,7 +392,6 @@ class LiveSession implements Session {
     if (this.#failure) throw this.#failure.error;
     return this.#end;
   }
-      this.#attachmentOf.set(index, attachment);
 
   async #drainLoop(): Promise<void> {
     const { ring } = this.#kernel;

@@ -19,8 +19,8 @@ import {
 import { FunctionScope, type GenerateOptions, scratchNeeds, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
-
 import { UNWINDER, UNWINDER_STACK, writeUnwinder } from "./unwinder.ts";
+
 export type { GenerateOptions } from "./scope.ts";
 
 export interface GeneratedProgram {
@@ -86,7 +86,6 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     assembler.aluImmediate(Alu.MOV, true, 0, 0);
     assembler.exit();
   }
-  const { code, patches } = assembler.finish();
   const unwinder = callbackLabels.get(UNWINDER);
   if (unwinder !== undefined) {
     assembler.bind(unwinder);
@@ -94,6 +93,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
     writeUnwinder(assembler, { processes: find("unwind-processes"), nodes: find("unwind-nodes") });
   }
+  const { code, patches } = assembler.finish();
   return {
     code,
     relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
@@ -459,11 +459,11 @@ function write({ code, labels, offsets }: Finished, assembler: Assembler<Relocat
       case "call":
         assembler.call(instruction.helper);
         break;
-      case "exit":
-        assembler.exit();
-        break;
       case "call-function":
         assembler.callFunction(callback(instruction.callback));
+        break;
+      case "exit":
+        assembler.exit();
         break;
       case "label":
         assembler.bind(label(instruction.label));

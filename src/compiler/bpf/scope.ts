@@ -195,13 +195,13 @@ export class FunctionScope {
   get scratchMap(): number {
     return this.#find((role) => role.kind === "scratch", "scratch memory").index;
   }
-  get stripe(): Stripe {
-    const { index, map } = this.#find((role) => role.kind === "percpu", "per-CPU counters");
   /** In the stripe: counts of unwound stacks that ended early. */
   get cutOffset(): number {
     const { role } = this.#find(({ kind }) => kind === "unwind-processes", "unwinding tables").map;
     return role.kind === "unwind-processes" ? role.cutOffset : 0;
   }
+  get stripe(): Stripe {
+    const { index, map } = this.#find((role) => role.kind === "percpu", "per-CPU counters");
     const stripe = map.role.kind === "percpu" ? map.role.stripe : 0;
     return { map: index, stripe, count: Math.floor(map.valueSize / stripe), bytes: map.valueSize };
   }
