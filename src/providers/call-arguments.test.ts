@@ -33,7 +33,7 @@ const home: Location = { kind: "memory", address: { kind: "binary", operator: "+
 const parameter = (name: string, type: DebugType, location: Location = home): Variable => (
   { name, kind: "parameter", type, declared: { file: "f.c", line: 1, column: 0 }, location: () => location });
 const atEntry = (types: readonly DebugType[], result?: DebugType) => parametersAtEntry(
-  { ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
+  result === undefined ? {} : { result }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
 const reg = (name: string) => fetchRegister(file, name);
 
 test("classes of eightbytes", () => {

@@ -109,14 +109,21 @@ function resultIsInMemory({ result }: Pick<SourceFunction, "result">): boolean {
   const own = behindTypedefs(result);
   // x87 has a register of its own for `long double`.
   if (own.kind === "base") return false;
-  return (own.kind === "struct" && own.byReference === true) || classify(result).includes("memory");
+  return hasOwnCopying(result) || classify(result).includes("memory");
 }
 
 /** A class that must be copied by its own constructor is passed by its address: at its home is the address of it, not the value. */
 function isByReference({ type }: Variable, location: Location): boolean {
+  if (behindTypedefs(type).kind !== "struct") return false;
+  return hasOwnCopying(type) || (location.kind === "memory" && location.address.kind === "load");
+}
+
+/** A class with a copy constructor or a destructor of its own, or a part that has: it cannot be copied byte by byte. */
+function hasOwnCopying(type: DebugType, depth = 0): boolean {
   const own = behindTypedefs(type);
-  if (own.kind !== "struct") return false;
-  return own.byReference === true || (location.kind === "memory" && location.address.kind === "load");
+  if (own.kind === "array") return hasOwnCopying(own.element(), depth + 1);
+  if (own.kind !== "struct" || depth > 16) return false;
+  return own.byReference === true || (own.cpp === true && own.members().some((member) => member.name.startsWith("_vptr") || hasOwnCopying(member.type(), depth + 1)));
 }
 
 /** Relative to the frame, which is not there yet. */
@@ -137,7 +144,7 @@ export function classify(declared: DebugType): readonly Class[] {
   const size = debugSize(declared);
   if (size === 0) return [];
   const own = behindTypedefs(declared);
-  if (size > largestInRegisters || (own.kind === "struct" && own.byReference === true)) return ["memory"];
+  if (size > largestInRegisters) return ["memory"];
   const classes: (Class | undefined)[] = Array.from({ length: Math.ceil(size / 8) });
   if (!merge(classes, own, 0)) return ["memory"];
   return classes.map((one) => one ?? "integer");

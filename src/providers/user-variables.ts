@@ -222,7 +222,7 @@ class Variables implements ProgramVariables {
   #all(): Argument[] {
     const all = new Map<string, Argument>();
     for (const variable of this.#scope) {
-      if (variable.name === "" || all.has(variable.name) || this.#unset(variable)) continue;
+      if (variable.outer === true || variable.name === "" || all.has(variable.name) || this.#unset(variable)) continue;
       const argument = this.#argument(variable);
       if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
     }

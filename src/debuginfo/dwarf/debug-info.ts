@@ -179,11 +179,13 @@ class Debug implements DebugInfo {
       const body = bodyAt(unit, at);
       if (body === undefined) continue;
       const found: Variable[] = [];
+      let outer = false;
       for (const scope of scopesAt(body, at).toReversed()) {
-        found.push(...localsOf(scope, this.#around));
-        if (scope.tag === TAG.lexical_block) continue;
-        found.push(...parametersOf(scope, this.#around).filter(({ name }) => name !== ""));
-        break;
+        const own = [...localsOf(scope, this.#around)];
+        if (scope.tag !== TAG.lexical_block) own.push(...parametersOf(scope, this.#around).filter(({ name }) => name !== ""));
+        for (const variable of own) variable.outer = outer;
+        found.push(...own);
+        outer ||= scope.tag !== TAG.lexical_block;
       }
       return found;
     }
@@ -250,6 +252,7 @@ class Debug implements DebugInfo {
     return {
       name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
       language: languageOf(entry.origin.unit), declared: position, instances: shown,
+      external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
       get parameters() {
         return (parameters ??= parametersOf(entry, around).map((each, i) => inAnyCopy(each, i, shown)));
       },

@@ -79,6 +79,8 @@ export interface Variable {
   readonly kind: "parameter" | "local" | "global" | "static" | "thread-local";
   readonly type: DebugType;
   readonly declared: SourcePosition;
+  /** In what `variablesAt` gives: of a function that the innermost one there is inlined into. */
+  readonly outer?: boolean;
   /** Where its value is when the program is about to run the instruction at `address`. */
   location(address: bigint): Location;
 }
@@ -114,7 +116,7 @@ export type DebugType =
   | { readonly kind: "void" }
   | { readonly kind: "base"; readonly name: string; readonly bytes: number; readonly encoding: "boolean" | "signed" | "unsigned" | "char" | "unsigned-char" | "utf" | "float" | "complex" | "other" }
   | { readonly kind: "pointer"; readonly flavour: "pointer" | "reference" | "rvalue-reference"; readonly bytes: number; readonly name?: string; target(): DebugType }
-  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; /** C++: passed and returned by its address (DW_CC_pass_by_reference). */ readonly byReference?: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined }
+  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean; /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined }
   /** `lengths`: outermost first, 0 when open. */
   | { readonly kind: "array"; readonly lengths: readonly number[]; element(): DebugType }
   | { readonly kind: "enum"; readonly name: string; readonly bytes: number; readonly signed: boolean; values(): readonly { readonly name: string; readonly value: bigint }[] }

@@ -71,6 +71,31 @@ function pointer(entry: Entry, flavour: "pointer" | "reference" | "rvalue-refere
   return { kind: "pointer", flavour, bytes, ...(name !== undefined && { name }), target: () => typeOf(entry) };
 }
 
+/** DW_CC_pass_by_reference, DW_CC_pass_by_value */
+const BY_REFERENCE = 4, BY_VALUE = 5;
+/** DW_LANG_C_plus_plus: 98, 03, 11, 14, 17, 20 */
+const CPP: ReadonlySet<number> = new Set([0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b]);
+/** DW_DEFAULTED_in_class */
+const DEFAULTED = 1;
+
+/** A destructor or a copy constructor that somebody wrote; compilers say so outright, or list the functions. */
+function copiesItself(entry: Entry): boolean {
+  const convention = entry.number(AT.calling_convention);
+  if (convention === BY_REFERENCE || convention === BY_VALUE) return convention === BY_REFERENCE;
+  for (const child of entry.children()) {
+    if (child.tag !== TAG.subprogram || child.name === undefined) continue;
+    if (child.number(AT.defaulted) === DEFAULTED && child.number(AT.virtuality) === undefined) continue;
+    if (child.name.startsWith("~")) return true;
+    if (child.name !== entry.name) continue;
+    const [first] = [...child.children()].filter((each) => each.tag === TAG.formal_parameter && !each.flag(AT.artificial));
+    const target = first?.reference(AT.type);
+    const copied = target?.tag === TAG.reference_type || target?.tag === TAG.rvalue_reference_type ? target.reference(AT.type) : undefined;
+    const own = copied?.tag === TAG.const_type ? copied.reference(AT.type) : copied;
+    if (own !== undefined && own.offset === entry.offset && own.unit === entry.unit) return true;
+  }
+  return false;
+}
+
 /** A declaration may say where the whole type is, in a unit of its own. */
 function definition(entry: Entry): Entry {
   return entry.reference(AT.signature) ?? entry;
@@ -82,6 +107,7 @@ function struct(declared: Entry, tag: "struct" | "class" | "union"): DebugType {
   let variants: { readonly found: DebugVariants | undefined } | undefined;
   return {
     kind: "struct", tag, name: qualifiedName(entry), bytes: entry.number(AT.byte_size) ?? 0, declaration: entry.flag(AT.declaration),
+    ...(CPP.has(entry.unit.root.number(AT.language) ?? 0) && { cpp: true, get byReference() { return copiesItself(entry); } }),
     members: () => (members ??= [...membersOf(entry)]),
     variants: () => (variants ??= { found: variantsOf(entry) }).found,
   };

@@ -22,6 +22,7 @@ const GONE_HERE: Location = { kind: "absent", reason: "optimised out here" };
 export class EntryVariable implements Variable {
   readonly name: string;
   readonly entry: Entry;
+  outer = false;
   readonly #around: Surroundings;
   #type: DebugType | undefined;
   #kind: Variable["kind"] | undefined;
