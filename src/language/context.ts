@@ -74,6 +74,8 @@ export interface Context {
   readonly numbered?: readonly Fetch[];
   /** `retval` */
   readonly retval?: Omit<Argument, "name">;
+  /** `goid`: the goroutine that runs; only in functions that Go compiled. */
+  readonly goroutine?: Fetch;
   /** `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such symbol. */
   readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */

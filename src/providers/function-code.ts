@@ -5,10 +5,11 @@ import type { SiteRef } from "../language/check/checked.ts";
 import { u64 } from "../language/types.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
+import { asGoHasIt } from "./go-context.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
 import { didYouMean, groupBy, missing, variantsOf, type Variant } from "./resolution.ts";
 import type { Binary, BinarySymbol, System } from "./system.ts";
-import { userContext } from "./user-attachment.ts";
+import { userContext, type UserSite } from "./user-attachment.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** A function of a program, the kernel's or a user's, with its code. */
@@ -81,8 +82,17 @@ export class UserCode {
   }
 }
 
-/** What a handler sees inside a function of a program; with `retval` at its return instructions. */
-export function insideUserFunction(provider: string, returns: boolean, system: System): Context {
+export interface UserSites { readonly provider: string; readonly returns: boolean; readonly binary: Binary; readonly sites: readonly SiteRef[] }
+
+/** Places inside functions of a binary, grouped by what a handler sees there; with `returns` they are return instructions. */
+export function userVariants({ provider, returns, binary, sites }: UserSites, system: System, options: ResolveOptions): Variant[] {
+  const context = insideUserFunction(provider, returns, system);
+  if (binary.go === undefined) return variantsByFunction(context, sites, options);
+  const groups = groupBy(sites.map((site) => ({ site, ...asGoHasIt(context, binary, (site.data as UserSite).offset) })), ({ key }) => key);
+  return [...groups.values()].flatMap((group) => variantsByFunction(group[0].context, group.map(({ site }) => site), options));
+}
+
+function insideUserFunction(provider: string, returns: boolean, system: System): Context {
   const { numbered: _, ...context } = userContext({ provider, returns: false, system });
   const file = registersOf(hostMachine);
   return { ...context, func: "site", ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}) };

@@ -8,10 +8,10 @@ import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { attachToKernelCode, insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
-import { insideUserFunction, noUserFunction, placeName, UserCode, userFunctions, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
-import { missing, refused, wrongParts } from "./resolution.ts";
+import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
 import { attachToUserSites, type UserSite } from "./user-attachment.ts";
 
@@ -80,10 +80,11 @@ function parse(parts: readonly string[]): Wanted | undefined {
 function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
   if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
-  const sites: SiteRef[] = [];
+  const variants: Variant[] = [];
   const diagnostics: Diagnostic[] = [];
   let functions = 0;
   for (const binary of binaries) {
+    const sites: SiteRef[] = [];
     const code = new UserCode(binary);
     for (const symbol of userFunctions(binary, wanted.function)) {
       functions++;
@@ -100,9 +101,10 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
       }
       if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, of, found.places.length, found.skipped));
     }
+    variants.push(...userVariants({ provider: "insn", returns: false, binary, sites }, system, options));
   }
   if (functions === 0) return noUserFunction(spec, binaries, wanted.function, options);
-  return { variants: variantsByFunction(insideUserFunction("insn", false, system), sites, options), diagnostics };
+  return { variants, diagnostics };
 }
 
 function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: ResolveOptions): Resolution {

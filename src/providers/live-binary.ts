@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import { ElfSymbols, type ElfSymbol } from "../debuginfo/elf-symbols.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { Elf, ElfError } from "../debuginfo/elf.ts";
+import { GoProgram, type GoFunction } from "../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
@@ -30,6 +31,7 @@ export class LiveBinary implements Binary {
   readonly #elf: Elf;
   readonly #root: string;
   #symbols: ElfSymbols | undefined;
+  #go: { readonly program: GoProgram | undefined } | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
   #debugInfo: DebugInfo | string | undefined;
@@ -51,12 +53,23 @@ export class LiveBinary implements Binary {
 
   symbol(name: string): BinarySymbol | undefined {
     const symbol = this.#table().find(name);
-    return symbol === undefined ? undefined : this.#placed(symbol);
+    if (symbol !== undefined) return this.#placed(symbol);
+    const known = this.go?.named(name);
+    return known && this.#placedGo(known);
+  }
+
+  get go(): GoProgram | undefined {
+    return (this.#go ??= { program: goProgram(this.#elf) }).program;
   }
 
   *symbols(): Iterable<BinarySymbol> {
     for (const symbol of this.#table()) {
       const placed = this.#placed(symbol);
+      if (placed !== undefined) yield placed;
+    }
+    // Stripped Go programs still know their functions.
+    for (const known of this.#elf.section(".symtab") === undefined ? this.go?.functions ?? [] : []) {
+      const placed = this.#placedGo(known);
       if (placed !== undefined) yield placed;
     }
   }
@@ -95,7 +108,16 @@ export class LiveBinary implements Binary {
   /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined {
     const address = this.#elf.addressOf(fileOffset);
-    return address === undefined ? undefined : this.#table().functionAt(address);
+    if (address === undefined) return undefined;
+    const found = this.#table().functionAt(address);
+    if (found !== undefined) return found;
+    const known = this.go?.at(address);
+    return known && { name: known.name, offset: Number(address - known.address) };
+  }
+
+  #placedGo({ name, address, size }: GoFunction): BinarySymbol | undefined {
+    const fileOffset = this.#elf.fileOffset(address);
+    return fileOffset === undefined ? undefined : { name, address, size, fileOffset, kind: "function" };
   }
 
   /** Code has to be in the file; a variable may be zeroes that are not, and has file offset 0 then. */
@@ -115,6 +137,14 @@ export class LiveBinary implements Binary {
     const id = this.buildId ?? "";
     const split = id.length < 4 ? undefined : elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
     return split ?? embeddedSymbols(this.#elf);
+  }
+}
+
+function goProgram(elf: Elf): GoProgram | undefined {
+  try {
+    return GoProgram.of(elf);
+  } catch (error) {
+    return absent(error);
   }
 }
 

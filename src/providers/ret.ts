@@ -8,7 +8,7 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
-import { insideUserFunction, noUserFunction, UserCode, userFunctions, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { attachToKernelCode, insideKernelFunction, kernelFunctions, type KernelPlace } from "./kernel-code.ts";
 import { findFunctions, functionPattern, noFunction } from "./kernel-functions.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
@@ -65,9 +65,10 @@ function parse(parts: readonly string[]): Wanted | undefined {
 function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
   if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
-  const sites: SiteRef[] = [];
+  const variants: Variant[] = [];
   const endings: Ending[] = [];
   for (const binary of binaries) {
+    const sites: SiteRef[] = [];
     const code = new UserCode(binary);
     for (const symbol of userFunctions(binary, wanted.function)) {
       if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uretprobe\``);
@@ -82,12 +83,12 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
         });
       }
     }
+    if (sites.length > 0) variants.push(...userVariants({ provider: "ret", returns: true, binary, sites }, system, options));
   }
   if (endings.length === 0) return noUserFunction(spec, binaries, wanted.function, options);
-  const problem = sites.length === 0 ? noReturns(spec, endings, `ret:${wanted.binary}:`, "uretprobe") : undefined;
+  const problem = variants.length === 0 ? noReturns(spec, endings, `ret:${wanted.binary}:`, "uretprobe") : undefined;
   if (problem !== undefined) return problem;
-  const context = insideUserFunction("ret", true, system);
-  return { variants: variantsByFunction(context, sites, options), diagnostics: otherEnds(spec, endings, "uretprobe") };
+  return { variants, diagnostics: otherEnds(spec, endings, "uretprobe") };
 }
 
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {

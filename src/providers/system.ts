@@ -2,6 +2,7 @@
 // Live on this machine (live-system.ts) or made up in tests. Nothing here changes the system.
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { GoProgram } from "../debuginfo/go-functions.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { Type } from "../language/types.ts";
 
@@ -88,6 +89,8 @@ export interface Binary {
   readonly fixed: boolean;
   /** Bytes of the file. */
   read(fileOffset: bigint, length: number): Uint8Array;
+  /** What a program that Go built says of itself. */
+  readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
   /** What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. */

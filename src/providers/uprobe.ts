@@ -6,11 +6,18 @@ import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
 import { cppName, findBinaries, unquote } from "./binaries.ts";
+import { asGoHasIt } from "./go-context.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
 import { describeFunction, listInlined, listLines } from "./user-listing.ts";
 import { placesNamed, placesOfLine, type Place } from "./user-places.ts";
 import { wantsVariables, withVariables } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
+
+/** The Go function that a place is in; C code that was linked in is none. */
+function goFunctionAt(binary: Binary, offset: bigint): string | undefined {
+  const address = binary.go === undefined ? undefined : binary.address(offset);
+  return address === undefined ? undefined : binary.go?.at(address)?.name;
+}
 
 /** What goes before a function's name: how it is meant. */
 type Qualifier = "cpp" | "inlined";
@@ -83,6 +90,8 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         for (const note of places.notes) diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
         const where = source === undefined ? `${binary.shownPath}:${qualifier === undefined ? "" : `${qualifier}:`}` : `${binary.shownPath}@${source.file}:`;
         for (const place of places.places) {
+          const of = returns ? goFunctionAt(binary, place.offset) : undefined;
+          if (of !== undefined) return refused(spec, "feature", `\`${of}\` is a Go function, and a return trampoline on its stack would crash the program`, `write ret:${binary.shownPath}:${of}`);
           found.push({ binary, place, site: {
             name: `${name}:${where}${place.name}`, func: place.func ?? place.name,
             data: { path: binary.path, offset: place.offset, semaphore: 0n } satisfies UserSite,
@@ -94,12 +103,14 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       // The kernel names the function that a copy was inlined into.
       const base = userContext({ provider: name, returns, system });
       const context = found.some(({ place }) => place.inlined) ? { ...base, func: "site" as const } : base;
-      if (!options.uses.has("uaddr") && !wantsVariables(options.uses)) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
+      const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined);
+      if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
       const variants = new Map<string, Variant>();
       for (const { binary, place, site } of found) {
-        const seen = wantsVariables(options.uses) ? withVariables(context, { binary, offset: place.offset, returns }, system, options) : { context, key: "" };
+        const there = asGoHasIt(context, binary, place.offset);
+        const seen = wantsVariables(options.uses) ? withVariables(there.context, { binary, offset: place.offset, returns }, system, options) : { context: there.context, key: "" };
         // Symbols are found from the place itself.
-        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${seen.key}`;
+        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${there.key} ${seen.key}`;
         const own = options.uses.has("uaddr") ? { ...seen.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns) } : seen.context;
         const known = variants.get(key);
         variants.set(key, known === undefined ? { context: own, provider: name, sites: [site] } : { ...known, sites: [...known.sites, site] });

@@ -1,5 +1,6 @@
 // Function names of binaries on disk, a table a file, read when first asked for.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { GoProgram } from "../debuginfo/go-functions.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import { Elf, type Bytes } from "../debuginfo/elf.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
@@ -87,13 +88,18 @@ export class ElfFiles implements Disposable {
       if (known) return known;
       this.#open.push(bytes);
       const symbols = new ElfSymbols(elf, this.#debug(elf));
+      let go: { readonly program: GoProgram | undefined } | undefined;
       const found: BinarySymbols = {
         elf,
         lookup(fileOffset) {
           try {
             const address = elf.addressOf(fileOffset);
-            const at = address === undefined ? undefined : symbols.functionAt(address);
-            return at && { symbol: at.name, offset: at.offset };
+            if (address === undefined) return undefined;
+            const at = symbols.functionAt(address);
+            if (at !== undefined) return { symbol: at.name, offset: at.offset };
+            // Stripped Go programs still know their functions.
+            const known = (go ??= { program: GoProgram.of(elf) }).program?.at(address);
+            return known && { symbol: known.name, offset: Number(address - known.address) };
           } catch {
             return undefined; // a damaged symbol table names nothing
           }

@@ -1,7 +1,7 @@
 // Probes inside functions of programs: single instructions, and returns in place.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -191,4 +191,77 @@ test("a function that only jumps to others has no returns, and that is said", { 
   assert.match(stderr, /`through` has no return instruction: it ends with a jump to a function through a pointer/);
   const { stdout } = await strobe(["-lv", `ret:${program}:t*`]);
   assert.match(stdout, /:tail\n {4}returns at [\d, ]+\n {4}jumps to leaf\n/);
+});
+
+// ── Go ──
+
+const goSource = `package main
+
+import "fmt"
+
+type Server struct{ n int }
+
+//go:noinline
+func (s *Server) handle(a int, b string) (int, string) {
+	if a%2 == 0 {
+		return a * s.n, b
+	}
+	return -a, b + "!"
+}
+
+//go:noinline
+func add(a, b int) int { return a + b }
+
+func main() {
+	s := &Server{3}
+	done := make(chan int)
+	for g := 0; g < 4; g++ {
+		go func() {
+			t := 0
+			for i := 0; i < 25; i++ {
+				r, _ := s.handle(i, "x")
+				t = add(t, r)
+			}
+			done <- t
+		}()
+	}
+	t := 0
+	for g := 0; g < 4; g++ {
+		t += <-done
+	}
+	fmt.Println(t)
+}
+`;
+
+const skipGo = skip !== false ? skip : spawnSync("go", ["version"]).status === 0 ? false : "needs go";
+
+function compileGo(name: string, ...flags: readonly string[]): string {
+  writeFileSync(join(folder.path, "main.go"), goSource);
+  const path = join(folder.path, name);
+  const { status, stderr } = spawnSync("go", ["build", ...flags, "-o", path, "main.go"], {
+    cwd: folder.path, encoding: "utf8", env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
+  });
+  assert.equal(status, 0, stderr);
+  return path;
+}
+
+for (const [name, ...flags] of [["go"], ["go-stripped", "-ldflags=-s -w"]]) {
+  test(`what Go functions return is exact: ${name}`, { skip: skipGo }, async () => {
+    const program = compileGo(name, ...flags);
+    const { printed, command } = await over(program, `
+      ret:${program}:main.(*Server).handle { @sum = sum((int64)retval); @length[reg("cx")] = count(); @of[goid] = count(); @f[func] = count(); }
+      uprobe:${program}:main.add { @second = sum((int64)arg1); @called[func] = count(); }
+      end { print(len(@of)); clear(@of); }`);
+    // Twice the sum of 3a over even a below 25, less that of odd a; four goroutines.
+    const sum = 4 * (3 * (12 * 13) - 12 * 12);
+    assert.equal(command, `${sum}\n`);
+    assert.deepEqual(printed.split(/\n+/).filter((line) => line !== ""), ["4", "@called[main.add]: 100", "@f[main.(*Server).handle]: 100", "@length[2]: 48", "@length[1]: 52", `@second: ${sum}`, `@sum: ${sum}`]);
+  });
+}
+
+test("a return trampoline on a Go stack is refused, with what to do instead", { skip: skipGo }, async () => {
+  const program = compileGo("go-refused", "-ldflags=-s -w");
+  const { stderr, code } = await strobe(["-e", `uretprobe:${program}:main.add { }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /`main\.add` is a Go function, and a return trampoline on its stack would crash the program[^]*help: write ret:.*:main\.add\n/);
 });

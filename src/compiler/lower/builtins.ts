@@ -43,6 +43,7 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
     case "ctx": return contextValue(f);
     case "retval":
       return context?.retval === undefined ? f.refuse(e.span, "there is no `retval` here") : argumentValue(f, context.retval);
+    case "goid": return context?.goroutine === undefined ? f.refuse(e.span, "there is no `goid` here") : fetchValue(f, context.goroutine);
     case "probe": return probeIndex(f);
     case "func": return functionAddress(f);
     case "ncpus": return f.build.constant(BigInt(f.module.options.capabilities.cpus));

@@ -22,6 +22,7 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
   { name: "has_cpid", form: "both", arity: [0, 0], signature: "has_cpid", placement: "both", type: boolType, doc: "Whether a command was started with -c." },
   { name: "curtask", form: "both", arity: [0, 0], signature: "curtask", placement: "kernel", doc: "Pointer to the current task's struct task_struct." },
   { name: "gid", form: "both", arity: [0, 0], signature: "gid", placement: "both", type: u64, doc: "Group id of the current thread." },
+  { name: "goid", form: "both", arity: [0, 0], signature: "goid", placement: "kernel", type: u64, doc: "Id of the goroutine, in functions of Go programs." },
   { name: "leader_comm", form: "both", arity: [0, 1], signature: "leader_comm, leader_comm(task)", placement: "kernel", type: { kind: "string", capacity: 16 }, doc: "Name of a task's thread group leader." },
   { name: "leader_tid", form: "both", arity: [0, 1], signature: "leader_tid, leader_tid(task)", placement: "kernel", doc: "Thread id of a task's thread group leader." },
   { name: "pcomm", form: "both", arity: [0, 1], signature: "pcomm, pcomm(task)", placement: "kernel", type: { kind: "string", capacity: 16 }, doc: "Name of a task's real parent." },

@@ -39,7 +39,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   }
 
   if (spec.placement === "kernel") needsKernel(body, name, span);
-  if (context === undefined && ["args", "argN", "vars", "retval", "ctx", "func"].includes(spec.name)) {
+  if (context === undefined && ["args", "argN", "vars", "retval", "ctx", "func", "goid"].includes(spec.name)) {
     return node(report(body, "placement", span, `${name} is not available in a function`, "pass it as an argument"));
   }
   const kernel = context === "host" ? undefined : context;
@@ -60,6 +60,9 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       }
       if (kernel.retval.absent !== undefined) return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
       return node(placeType(kernel.retval.type));
+    case "goid":
+      if (kernel?.goroutine === undefined) return node(report(body, "placement", span, `goid is not available in ${where(body)}`, "only in functions that Go 1.17 or later compiled"));
+      return node(u64);
     case "ctx": {
       if (context === "host") return node(u64);
       const type = kernel?.contextType;
