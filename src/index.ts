@@ -1,12 +1,25 @@
 // The library. `trace` compiles and runs a script; the rest is for whoever wants the stages.
-export { trace, type Trace, type TraceEvent, type TraceOptions } from "./api/trace.ts";
+export { trace } from "./api/start.ts";
+export type { Trace, TraceEvent, TraceOptions } from "./api/trace.ts";
 export { compileScript, type CompiledScript, type ScriptOptions } from "./api/compile.ts";
 export type { MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";
 export { LinuxError } from "./linux/error.ts";
 export { AttachError, type SessionEnd } from "./session/session.ts";
 export type { Frame, Trouble } from "./session/events.ts";
+export type { HandlerCost, SessionStats } from "./session/overhead.ts";
 
 // Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module export.
 export type * from "./api/declarations.ts";
 export { withCaptures, type Place } from "./api/captures.ts";
+export type { ProbeOptions } from "./api/probe-trace.ts";
+export {
+  begin, end, fentry, fexit, hardware, interval, iter, kprobe, kretprobe, probe, profile, rawTracepoint, software, tracepoint, uprobe,
+  uretprobe, usdt, type Captures, type Handler, type Probe,
+} from "./api/probes.ts";
+export { map, threadLocal, Snapshot, type EveryOptions, type MapOptions, type StrobeMap, type ThreadLocal } from "./api/maps.ts";
+export type { Aggregation, Bucket, Received, Stats, Stored } from "./api/map-types.ts";
+export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
+export * from "./api/builtins.ts";
+// Said by name, since both have them: casts here, types there.
+export { i16, i32, i64, i8, u16, u32, u64, u8 } from "./api/builtins.ts";

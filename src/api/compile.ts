@@ -24,6 +24,11 @@ export interface ScriptOptions {
    * `openScript` then compiles again without.
    */
   readonly directLoads?: boolean;
+  /**
+   * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is left
+   * out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
+   */
+  readonly maxOverhead?: number;
 }
 
 export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
@@ -41,10 +46,12 @@ export function thisMachine(): LiveSystem {
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, unsafe = false, env = process.env, directLoads = true } = options;
+  const { positional = [], pid, command, unsafe = false, env = process.env, directLoads = true, maxOverhead } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
-  const compiled = compile(parsed.program, thisMachine(), { pid, command, unsafe, env, directLoads, cgroupId, parameters: named });
+  const compiled = compile(parsed.program, thisMachine(), {
+    pid, command, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined,
+  });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");
   return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics };

@@ -9,14 +9,18 @@ import { compileScript, type CompiledScript, type ScriptOptions } from "./compil
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
   readonly log?: (line: string) => void;
+  /** Compiles again, without direct loads; a script's text unless given. */
+  readonly recompile?: (directLoads: false) => CompiledScript;
+  /** Measures what the handlers cost. */
+  readonly stats?: boolean;
 }
 
 /** Attaches a compiled script. @throws LinuxError, AttachError */
 export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
   const open = ({ plan, diagnostics }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
-    const { consumer, pid, command, unsafe, log } = options;
-    return openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log });
+    const { consumer, pid, command, unsafe, log, stats, maxOverhead } = options;
+    return openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log, stats, maxOverhead });
   };
   try {
     return await open(compiled);
@@ -24,6 +28,6 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
     // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
     if (!(error instanceof LinuxError) || !error.log || options.directLoads === false) throw error;
     options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
-    return open(compileScript(source, { ...options, directLoads: false }));
+    return open(options.recompile?.(false) ?? compileScript(source, { ...options, directLoads: false }));
   }
 }

@@ -6,6 +6,7 @@ import { printfWriter } from "../output/printf.ts";
 import { joinedText, timeText } from "../output/host-text.ts";
 import { troubleText } from "../output/trouble.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { SessionStats } from "../session/overhead.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
 import { openScript } from "./open.ts";
@@ -26,6 +27,8 @@ export type TraceEvent =
 export interface TraceOptions extends ScriptOptions {
   /** The script's name in messages. */
   readonly name?: string;
+  /** Measures what the handlers cost, for `stats()`. */
+  readonly stats?: boolean;
   /** Ends the trace. */
   readonly signal?: AbortSignal;
   /** Events kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
@@ -49,6 +52,8 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   readonly ended: Promise<SessionEnd>;
   /** A map's entries now, by its name without "@". Not after the end: there the maps come as events. */
   map(name: string): MapTable;
+  /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
+  stats(): SessionStats | undefined;
   /** Detaches; the events of the end (maps, counts of lost events) still come. */
   stop(): void;
 }
@@ -105,6 +110,10 @@ class LiveTrace implements Trace {
     const index = services.plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
     if (index < 0) throw new RangeError(`the script has no map @${name}`);
     return mapTable(this.#session.snapshot(index), services);
+  }
+
+  stats(): SessionStats | undefined {
+    return this.#session.stats();
   }
 
   stop(): void {

@@ -19,6 +19,7 @@ export const flags = {
   execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
   list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
   info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
+  emit: { long: "emit", value: "LANGUAGE", words: ["ts"], group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
@@ -28,7 +29,11 @@ export const flags = {
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
+  stats: { long: "stats", group: "Output", doc: "say what the handlers cost: runs, nanoseconds, share of the CPUs" },
   verbose: { short: "v", long: "verbose", group: "Output", doc: "say what is done: programs, maps, the verifier's log" },
+  maxOverhead: {
+    long: "max-overhead", value: "PERCENT", group: "Safety", doc: "handlers may take so much of the machine's CPU time (2%): what costs more is held back or detached",
+  },
   unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
   debug: { short: "d", long: "debug", value: "STAGE", words: stages, group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
@@ -40,6 +45,7 @@ export interface Options {
   readonly execute?: string;
   readonly list: boolean;
   readonly info: boolean;
+  readonly emit?: "ts";
   readonly help: boolean;
   readonly version: boolean;
   readonly pid?: number;
@@ -49,6 +55,9 @@ export interface Options {
   readonly buffering: "line" | "full" | "none";
   readonly quiet: boolean;
   readonly noWarnings: boolean;
+  readonly stats: boolean;
+  /** 0.02: 2 %. */
+  readonly maxOverhead?: number;
   readonly verbose: boolean;
   readonly unsafe: boolean;
   readonly dryRun: boolean;
@@ -123,6 +132,7 @@ export function readOptions(argv: readonly string[]): Options {
     execute: values.get("execute"),
     list: has("list"),
     info: has("info"),
+    emit: values.has("emit") ? oneOf("--emit", values.get("emit") ?? "", ["ts"] as const) : undefined,
     help: has("help"),
     version: has("version"),
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
@@ -132,6 +142,8 @@ export function readOptions(argv: readonly string[]): Options {
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
+    stats: has("stats"),
+    maxOverhead: values.has("maxOverhead") ? readShare(values.get("maxOverhead") ?? "") : undefined,
     verbose: has("verbose"),
     unsafe: has("unsafe"),
     dryRun: has("dryRun"),
@@ -166,6 +178,13 @@ function readPid(text: string): number {
   const pid = /^[0-9]+$/.test(text) ? Number(text) : 0;
   if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`-p takes the number of a process, not "${text}"`);
   return pid;
+}
+
+/** `2%`, `0.5%`, or the number alone. */
+function readShare(text: string): number {
+  const value = /^[0-9]*\.?[0-9]+ ?%?$/.test(text) ? Number.parseFloat(text) : 0;
+  if (!(value > 0 && value <= 100)) throw new UsageError(`--max-overhead takes a share of the CPU time above 0 % and up to 100 %, not "${text}"`);
+  return value / 100;
 }
 
 function readParameter(word: string, words: string[], named: Map<string, string | true>): void {

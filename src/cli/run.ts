@@ -18,8 +18,8 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. */
 export async function run(options: Options): Promise<number> {
   const { source, positional } = readScript(options);
-  const { named, pid, command, unsafe } = options;
-  const script = { positional, named, pid, command, unsafe };
+  const { named, pid, command, unsafe, maxOverhead, stats } = options;
+  const script = { positional, named, pid, command, unsafe, maxOverhead, stats };
   const compiled = compileScript(source, script);
   showDiagnostics(compiled, options);
   if (!compiled.plan) return 1;
@@ -48,7 +48,7 @@ export async function run(options: Options): Promise<number> {
   }
   try {
     session = await openScript(source, compiled, { ...script, consumer, log });
-    status = options.quiet ? undefined : StatusLine.start(consumer);
+    status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();

@@ -1,4 +1,5 @@
 // The live line on a terminal: that strobe is alive, and what it has seen.
+import { percent } from "../output/overhead.ts";
 
 const everyMilliseconds = 500;
 
@@ -14,20 +15,23 @@ export interface Counting {
 export class StatusLine implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #consumer: Counting;
+  readonly #overhead: () => number | undefined;
   readonly #started = Date.now();
   #events = 0;
   #shown = false;
 
-  constructor(consumer: Counting) {
+  /** `overhead`: what the handlers take of the machine's CPU time, where that is measured. */
+  constructor(consumer: Counting, overhead: () => number | undefined) {
     this.#consumer = consumer;
+    this.#overhead = overhead;
     consumer.beforeWrite = () => this.#hide();
     this.#timer = setInterval(() => this.#tick(), everyMilliseconds);
     this.#timer.unref();
   }
 
   /** The line, where there is a terminal for it. */
-  static start(consumer: Counting): StatusLine | undefined {
-    return process.stderr.isTTY ? new StatusLine(consumer) : undefined;
+  static start(consumer: Counting, overhead: () => number | undefined): StatusLine | undefined {
+    return process.stderr.isTTY ? new StatusLine(consumer, overhead) : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -43,7 +47,12 @@ export class StatusLine implements Disposable {
     if (!silent) return;
     const seconds = Math.floor((Date.now() - this.#started) / 1000);
     this.#shown = true;
-    process.stderr.write(`\r\x1b[K\x1b[2mtracing… ${seconds} s, ${count(events)} events, ${count(lost)} lost\x1b[0m`);
+    process.stderr.write(`\r\x1b[K\x1b[2mtracing… ${seconds} s, ${count(events)} events, ${count(lost)} lost${this.#cost()}\x1b[0m`);
+  }
+
+  #cost(): string {
+    const share = this.#overhead();
+    return share === undefined ? "" : `, ${percent(share)} of the CPUs`;
   }
 
   #hide(): void {

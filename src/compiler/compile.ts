@@ -14,7 +14,7 @@ import type { IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
-import { kernelMaps, scratchMap } from "./maps.ts";
+import { gatesMap, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
 import { usedBuiltins } from "./uses.ts";
@@ -32,6 +32,8 @@ export interface CompileOptions {
   readonly parameters?: ReadonlyMap<string, string | true>;
   /** Load through pointers the verifier knows; by default yes. */
   readonly directLoads?: boolean;
+  /** Gates before the handlers, with which a session bounds what they cost. */
+  readonly governed?: boolean;
   readonly cgroupId?: (path: string) => bigint | undefined;
 }
 
@@ -76,7 +78,7 @@ export function compile(program: Program, system: System, options: CompileOption
     stages = { ...stages, lowered };
     const module = optimize(lowered.module);
     stages = { ...stages, module };
-    return { plan: makePlan(checked, lowered, module, system, directLoads), diagnostics, stages };
+    return { plan: makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false }), diagnostics, stages };
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
@@ -154,8 +156,11 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
 
 // ── the plan ──
 
-function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, directLoads: boolean): Plan {
+interface PlanOptions { readonly directLoads: boolean; readonly governed: boolean }
+
+function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, options: PlanOptions): Plan {
   const { capabilities } = system;
+  const { directLoads, governed } = options;
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
@@ -163,6 +168,8 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const mostScratch = Math.max(0, ...scratch);
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: scratchUsers });
+
+  if (governed && inKernel.length > 0) maps.push(gatesMap(inKernel.length, capabilities));
 
   let scratchIndex = 0;
   const programs = inKernel.map((h, i): KernelProgram => {
@@ -172,7 +179,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
       schemas, kernelMaps: maps, capabilities, directLoads,
-      ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
+      ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
     return {
       name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,

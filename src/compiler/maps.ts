@@ -119,6 +119,16 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
   return created;
 }
 
+/** The gates of governed programs. */
+export function gatesMap(programs: number, { cpus }: Capabilities): KernelMap {
+  const first = roundUp(programs * 8, cacheLine);
+  const stripe = roundUp(programs * 16, cacheLine);
+  return {
+    role: { kind: "gates", programs, first, stripe, cpus }, name: "gates", type: mapTypes.array, keySize: 4, valueSize: first + stripe * cpus,
+    entries: 1, flags: BPF_F_MMAPABLE,
+  };
+}
+
 /** Scratch memory of `bytes` for each CPU. */
 export function scratchMap(bytes: number): KernelMap {
   return {

@@ -22,6 +22,7 @@ export interface Plan {
 
 /** What a kernel map is for, so that the session finds it again. */
 export type KernelMapRole =
+  | GatesRole
   | { readonly kind: "map"; readonly map: number }
   /** Scalar maps: an mmapable array of one value of `size` bytes. */
   | { readonly kind: "globals"; readonly size: number }
@@ -34,6 +35,12 @@ export type KernelMapRole =
   | { readonly kind: "events" }
   /** Scratch memory for what does not fit the BPF stack. */
   | { readonly kind: "scratch" };
+
+/**
+ * Gates of governed programs, then what was held back: an mmapable array of one value. A u64 for each program (0: open; else
+ * a mask: the handler runs at one turn of mask + 1), and from `first` a stripe a CPU with u64 turns and u64 skipped for each.
+ */
+export interface GatesRole { readonly kind: "gates"; readonly programs: number; readonly first: number; readonly stripe: number; readonly cpus: number }
 
 export interface KernelMap {
   readonly role: KernelMapRole;

@@ -6,6 +6,8 @@ import { ByteWriter } from "./bytes.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { aggregateJson, keyText, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
+import type { SessionStats } from "../session/overhead.ts";
+import { statsJson } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";
 import { troubleText } from "./trouble.ts";
@@ -102,9 +104,20 @@ export class JsonConsumer implements Consumer {
       case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
       case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);
       case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "skipped": return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "throttled":
+      case "detached": {
+        const { kind, ...facts } = trouble;
+        return this.#object(kind, JSON.stringify(facts));
+      }
+      case "cut-stacks":
       case "attach":
       case "message": return this.#object("warning", JSON.stringify(troubleText(trouble)));
     }
+  }
+
+  stats(stats: SessionStats): void {
+    this.#object("stats", statsJson(stats));
   }
 
   attached(probes: number): void {

@@ -5,6 +5,8 @@ import { ByteWriter } from "./bytes.ts";
 import { histogramText } from "./histogram.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
+import type { SessionStats } from "../session/overhead.ts";
+import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";
 import { troubleText } from "./trouble.ts";
@@ -116,6 +118,10 @@ export class TextConsumer implements Consumer {
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
     this.#message(() => this.#out.text(`${troubleText(trouble)}\n`));
+  }
+
+  stats(stats: SessionStats): void {
+    this.#message(() => this.#out.text(statsText(stats)));
   }
 
   attached(probes: number): void {

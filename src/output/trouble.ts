@@ -1,4 +1,5 @@
 import type { Trouble } from "../session/events.ts";
+import { count, percent } from "./overhead.ts";
 
 /** A sentence for a person: what was lost or failed, and what to change. */
 export function troubleText(trouble: Trouble): string {
@@ -11,6 +12,17 @@ export function troubleText(trouble: Trouble): string {
         : `WARNING: ${trouble.count} stacks end early: their memory could not be followed`;
     case "missed": return `WARNING: ${trouble.probe} missed ${trouble.count} events (${trouble.help ?? "its handler was already running"})`;
     case "attach": return `WARNING: could not attach ${trouble.probe}: ${trouble.reason}`;
+    case "throttled": {
+      const { probe, rate, share, limit, every } = trouble;
+      return `WARNING: ${probe} fires ${count(rate)} times a second and takes ${percent(share)} of the CPUs (the limit is ${percent(limit)}): `
+        + `its handler runs for one event in ${count(every)} now`;
+    }
+    case "detached": {
+      const { probe, rate, share, limit } = trouble;
+      return `WARNING: detached ${probe}: ${count(rate)} events a second take ${percent(share)} of the CPUs even without the handler `
+        + `(the limit is ${percent(limit)}); its events are not seen any more`;
+    }
+    case "skipped": return `WARNING: ${count(trouble.count)} events of ${trouble.probe} left out to keep within --max-overhead`;
     case "message": return trouble.text;
   }
 }

@@ -1,6 +1,7 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
 import type { EventSchema, Plan } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
+import type { SessionStats } from "./overhead.ts";
 
 /** The memory that records lie in: views of one buffer, made once. Offsets of records are multiples of 8. */
 export interface RecordMemory {
@@ -27,6 +28,8 @@ export interface Consumer {
   /** Lost events and failed map updates, as they are noticed (and once more at the end). */
   trouble(trouble: Trouble): void;
   attached(probes: number): void;
+  /** What the handlers cost, at the very end, where it was asked for. */
+  stats?(stats: SessionStats): void;
   /** Once, between the last event and the maps that are printed at the end. */
   endOfEvents?(): void;
   /** After each batch of records, and before the session waits: write out what is buffered. */
@@ -78,4 +81,10 @@ export type Trouble =
   /** `help`: why, and what to change; without it the handler was running already. */
   | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
+  /** The governor holds a handler back: it runs for one event of `every`. `rate`: events a second; shares of the machine's CPU time. */
+  | { readonly kind: "throttled"; readonly probe: string; readonly rate: number; readonly share: number; readonly limit: number; readonly every: number }
+  /** The governor has detached a probe that cost too much without its handler. */
+  | { readonly kind: "detached"; readonly probe: string; readonly rate: number; readonly share: number; readonly limit: number }
+  /** Events that the governor left out, at the end. */
+  | { readonly kind: "skipped"; readonly probe: string; readonly count: number }
   | { readonly kind: "message"; readonly text: string };

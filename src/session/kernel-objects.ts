@@ -12,6 +12,7 @@ import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
 import { RingBuffer } from "../linux/ring.ts";
 import { closeAll } from "./detach.ts";
+import type { Gates } from "./governor.ts";
 import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
@@ -35,6 +36,7 @@ export class KernelObjects implements Disposable {
   ring: RingBuffer | undefined;
   ringBytes = 0;
   percpu: PercpuRegion | undefined;
+  gates: Gates | undefined;
   #globals: MappedArray | undefined;
   readonly #plan: Plan;
 
@@ -61,6 +63,9 @@ export class KernelObjects implements Disposable {
       case "percpu":
         // The plan may have been made for fewer CPUs than are possible, never for more.
         this.percpu = { memory: new MappedArray(fd, map.valueSize), stripe: map.role.stripe, cpus: Math.floor(map.valueSize / map.role.stripe) };
+        break;
+      case "gates":
+        this.gates = { memory: new MappedArray(fd, map.valueSize), role: map.role };
         break;
       case "events":
         this.ring = new RingBuffer(fd, entries);
@@ -168,6 +173,7 @@ export class KernelObjects implements Disposable {
   [Symbol.dispose](): void {
     this.ring?.[Symbol.dispose]();
     this.percpu?.memory[Symbol.dispose]();
+    this.gates?.memory[Symbol.dispose]();
     this.#globals?.[Symbol.dispose]();
     closeAll(this.programs.map(({ descriptor }) => descriptor));
     closeAll(this.maps);
@@ -175,6 +181,7 @@ export class KernelObjects implements Disposable {
     this.maps.length = 0;
     this.ring = undefined;
     this.percpu = undefined;
+    this.gates = undefined;
     this.#globals = undefined;
     this.liveMaps.clear();
     this.stacks.clear();

@@ -8,9 +8,11 @@ import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
 import { missedEvents, TroubleCounters } from "./counters.ts";
 import { detachAll } from "./detach.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
+import { Governor } from "./governor.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
 import { snapshotOf } from "./maps.ts";
+import { OverheadMeter, type SessionStats } from "./overhead.ts";
 import { StackOwners } from "./stack-owners.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
@@ -28,6 +30,10 @@ export interface SessionOptions {
   readonly command?: string;
   /** Allows system(). */
   readonly unsafe?: boolean;
+  /** What the handlers may take of the machine's CPU time (0.02: 2 %). The plan must have been compiled `governed`. */
+  readonly maxOverhead?: number;
+  /** Measures what the handlers cost: `stats()`, and the consumer is told at the end. */
+  readonly stats?: boolean;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
 }
@@ -51,6 +57,10 @@ export interface Session extends AsyncDisposable {
   stop(): void;
   /** A map's entries now, by its index in the plan. */
   snapshot(map: number): MapSnapshot;
+  /** Removes all entries of a map, by its index in the plan. Nothing after the end. */
+  clear(map: number): void;
+  /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
+  stats(): SessionStats | undefined;
 }
 
 /** Sites that could not be attached, under `missing_probes = "error"`. */
@@ -82,6 +92,11 @@ function uptime(): number {
   return process.uptime() * 1000;
 }
 
+/** Probes that happen once, when the session begins and ends. */
+function isEdge(provider: string): boolean {
+  return provider === "begin" || provider === "end";
+}
+
 function nap(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
@@ -110,6 +125,12 @@ class LiveSession implements Session {
   readonly #counters: TroubleCounters;
   readonly #runtime: LiveHostRuntime;
   readonly #attachments: Attachment[] = [];
+  /** By the program's index, while the governor may detach it. */
+  readonly #attachmentOf = new Map<number, Attachment>();
+  readonly #detaching: Promise<void>[] = [];
+  #meter: OverheadMeter | undefined;
+  #governor: Governor | undefined;
+  #finalStats: SessionStats | undefined;
   readonly #signals: [NodeJS.Signals, () => void][] = [];
   /** Takes one record of the ring. */
   readonly #take: (offset: number) => void;
@@ -162,6 +183,7 @@ class LiveSession implements Session {
       this.#runOnce("begin");
       this.#drainAll();
       if (!this.#over) {
+        this.#measure();
         this.#attach();
         this.#startHosts();
       }
@@ -194,9 +216,20 @@ class LiveSession implements Session {
     return snapshotOf(live, map);
   }
 
+  clear(map: number): void {
+    this.#kernel.liveMaps.get(map)?.clear();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
     await this.ended.catch(() => {});
+  }
+
+  stats(): SessionStats | undefined {
+    if (this.#finalStats) return this.#finalStats;
+    const stats = this.#meter?.stats((program) => this.#governor?.held(program) ?? { skipped: 0, state: "running" });
+    // begin and end run once: they are not what tracing costs.
+    return stats && { ...stats, handlers: stats.handlers.filter((_, i) => !isEdge(this.#plan.programs[i].provider)) };
   }
 
   readonly #log = (line: string): void => this.#options.log?.(line);
@@ -323,18 +356,50 @@ class LiveSession implements Session {
     this.#finish(this.#end);
   }
 
+  // ── what it costs ──
+
+  #measure(): void {
+    const { maxOverhead, stats } = this.#options;
+    if (!stats && maxOverhead === undefined) return;
+    const meter = new OverheadMeter(this.#kernel.programs);
+    this.#meter = meter;
+    if (maxOverhead === undefined) return;
+    const { gates } = this.#kernel;
+    if (!gates) {
+      if (this.#plan.programs.length > 0) throw new Error("strobe: the plan has no gates for its handlers");
+      return;
+    }
+    this.#governor = new Governor({
+      meter, gates, limit: maxOverhead,
+      report: (trouble) => {
+        this.#consumer.trouble(trouble);
+        this.#consumer.flush();
+      },
+      detach: (program) => this.#detachProgram(program),
+    });
+  }
+
+  #detachProgram(program: number): void {
+    const attachment = this.#attachmentOf.get(program);
+    const at = attachment === undefined ? -1 : this.#attachments.indexOf(attachment);
+    if (attachment === undefined || at < 0) return;
+    this.#attachments.splice(at, 1);
+    this.#detaching.push(detachAll([attachment]).catch((error: unknown) => this.#fail(error)));
+  }
+
   // ── attaching ──
 
   #attach(): void {
     const failed: { probe: string; reason: string }[] = [];
     for (const [index, loaded] of this.#kernel.programs.entries()) {
       const { program } = loaded;
-      if (program.provider === "begin" || program.provider === "end") {
+      if (isEdge(program.provider)) {
         this.attached += program.sites.length;
         continue;
       }
       const attachment = this.#attachOne(loaded);
       this.#attachments.push(attachment);
+      this.#attachmentOf.set(index, attachment);
       this.attached += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
       for (const { probe, reason } of attachment.skipped ?? []) this.#consumer.trouble({ kind: "attach", probe, reason });
@@ -433,6 +498,7 @@ class LiveSession implements Session {
 
   /** The last events, `end`, the maps. */
   async #conclude(): Promise<void> {
+    this.#governor?.[Symbol.dispose]();
     const missedTicks = this.#timers?.missed ?? 0;
     this.#stopHosts();
     if (this.#failure) return;
@@ -447,6 +513,7 @@ class LiveSession implements Session {
     this.#deaf = false;
     this.#reportTrouble();
     for (const trouble of missed) this.#consumer.trouble(trouble);
+    for (const trouble of this.#governor?.skipped() ?? []) this.#consumer.trouble(trouble);
     if (missedTicks > 0) this.#consumer.trouble({ kind: "missed", probe: "interval", count: missedTicks });
     const consumer = this.#consumer;
     consumer.endOfEvents?.();
@@ -454,6 +521,8 @@ class LiveSession implements Session {
       for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
     }
     consumer.flush();
+    this.#finalStats = this.stats();
+    if (this.#options.stats && this.#finalStats) consumer.stats?.(this.#finalStats);
   }
 
   #stopHosts(): void {
@@ -464,16 +533,20 @@ class LiveSession implements Session {
 
   async #detach(): Promise<void> {
     await detachAll(this.#attachments.splice(0));
+    await Promise.all(this.#detaching);
   }
 
   /** Lets go of everything; can be called in any state. */
   async #release(): Promise<void> {
     this.#over = true;
     this.#stopHosts();
+    this.#governor?.[Symbol.dispose]();
     try {
       await this.#detach();
     } finally {
       this.#target?.[Symbol.dispose]();
+      this.#meter?.[Symbol.dispose]();
+      this.#meter = undefined;
       this.#symbols[Symbol.dispose]();
       this.#kernel[Symbol.dispose]();
     }

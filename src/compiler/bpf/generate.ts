@@ -8,6 +8,7 @@ import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
 import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
+import { writeGate } from "./gate.ts";
 import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
 import { fill, zero } from "./memory.ts";
@@ -178,9 +179,11 @@ function select(scope: FunctionScope): void {
   if (!callback) {
     scope.context = emitter.register();
     const { dispatch } = fn.context ?? {};
-    if (dispatch !== undefined) {
+    const { gate } = scope.options;
+    if (dispatch !== undefined || gate !== undefined) {
       const out = emitter.label();
-      writeMatch(scope, dispatch, fn.matches, out);
+      if (dispatch !== undefined) writeMatch(scope, dispatch, fn.matches, out);
+      if (gate !== undefined) writeGate(scope, gate, out);
       emitter.cold(() => {
         emitter.bind(out);
         leave(scope, undefined);

@@ -18,6 +18,8 @@ export interface GenerateOptions {
   readonly directLoads: boolean;
   /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
   readonly scratchIndex?: number;
+  /** This program's gate, when a session may hold it back (gate.ts). */
+  readonly gate?: number;
 }
 
 export interface Stripe { readonly map: number; readonly stripe: number; readonly count: number; readonly bytes: number }

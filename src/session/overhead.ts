@@ -1,0 +1,113 @@
+// What a session's own programs cost the machine: the kernel's run-time statistics of each, and an estimate of what it takes
+// to get to the program at all.
+import type { KernelProgram } from "../compiler/plan.ts";
+import { enableStats, progInfo } from "../linux/bpf.ts";
+import { closeFd } from "../linux/ffi.ts";
+import { onlineCpus } from "../linux/perf.ts";
+import type { LoadedProgram } from "./kernel-objects.ts";
+
+/** One handler in the kernel, which may serve several probes. */
+export interface HandlerCost {
+  /** The first of its probes. */
+  readonly probe: string;
+  readonly probes: number;
+  /** Runs since it was attached, those that were held back among them. */
+  readonly runs: number;
+  /** Runs that the governor held back. */
+  readonly skipped: number;
+  /** Nanoseconds in the handler, all runs together, as the kernel measured. */
+  readonly handlerNanoseconds: number;
+  /** Nanoseconds that getting into the handler took besides: an estimate by the kind of probe. */
+  readonly probeNanoseconds: number;
+  /** Of the CPU time of the whole machine since the session began: 0.02 is 2 %. */
+  readonly share: number;
+  /** `throttled`: only some of its events run the handler; `detached`: none do any more. */
+  readonly state: "running" | "throttled" | "detached";
+}
+
+export interface SessionStats {
+  /** Since the first probe was attached. */
+  readonly seconds: number;
+  readonly handlers: readonly HandlerCost[];
+  /** All handlers: of the CPU time of the whole machine. */
+  readonly share: number;
+  /** strobe's own process, user and system time: of the CPU time of the whole machine. */
+  readonly ownShare: number;
+}
+
+/** Runs and nanoseconds of one program. */
+export interface ProgramTime { readonly runs: number; readonly nanoseconds: number }
+
+/**
+ * Nanoseconds from the traced code into an empty handler and back, by kind of probe. Machines differ by a factor of two or
+ * three; what matters is that a trap of a process costs ten times a call in the kernel.
+ */
+export function entryNanoseconds({ provider, context }: Pick<KernelProgram, "provider" | "context">): number {
+  switch (context.programType) {
+    case "tracing": return 40;
+    case "raw_tracepoint": return 60;
+    case "tracepoint": return 100;
+    case "perf_event": return 1000;
+    case "kprobe": return inProcesses.has(provider) ? (provider.startsWith("uret") || provider === "ret" ? 1500 : 1000) : provider === "kretprobe" ? 300 : 150;
+  }
+}
+const inProcesses: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "insn", "ret", "app"]);
+
+/** While this is there, the kernel counts runs and their time. It costs each program on the machine some 20 ns a run. */
+export class OverheadMeter implements Disposable {
+  readonly programs: readonly LoadedProgram[];
+  readonly #statistics: number;
+  readonly cpus = onlineCpus().length;
+  readonly #started = process.hrtime.bigint();
+  readonly #ownAtStart = process.cpuUsage();
+  #last: readonly ProgramTime[];
+
+  /** @throws LinuxError where the kernel has no statistics (before 5.8) or does not allow them */
+  constructor(programs: readonly LoadedProgram[]) {
+    this.#statistics = enableStats();
+    this.programs = programs;
+    this.#last = this.#read();
+  }
+
+  #read(): ProgramTime[] {
+    return this.programs.map(({ descriptor }) => {
+      const { runCount, runTimeNs } = progInfo(descriptor);
+      return { runs: runCount, nanoseconds: runTimeNs };
+    });
+  }
+
+  /** CPU nanoseconds that the whole machine has had since the start. */
+  get capacity(): number {
+    return Number(process.hrtime.bigint() - this.#started) * this.cpus;
+  }
+
+  /** What each program did since the last call. */
+  since(): ProgramTime[] {
+    const now = this.#read();
+    const last = this.#last;
+    this.#last = now;
+    return now.map(({ runs, nanoseconds }, i) => ({ runs: runs - last[i].runs, nanoseconds: nanoseconds - last[i].nanoseconds }));
+  }
+
+  /** All since the start. `held`: what the governor knows of each program. */
+  stats(held: (program: number) => Pick<HandlerCost, "skipped" | "state">): SessionStats {
+    const { capacity } = this;
+    const handlers = this.#read().map(({ runs, nanoseconds }, i): HandlerCost => {
+      const { program } = this.programs[i];
+      const probeNanoseconds = runs * entryNanoseconds(program);
+      return {
+        probe: program.sites[0]?.name ?? program.name, probes: program.sites.length, runs, handlerNanoseconds: nanoseconds, probeNanoseconds,
+        share: (nanoseconds + probeNanoseconds) / capacity, ...held(i),
+      };
+    });
+    const own = process.cpuUsage(this.#ownAtStart);
+    return {
+      seconds: capacity / this.cpus / 1e9, handlers, share: handlers.reduce((sum, { share }) => sum + share, 0),
+      ownShare: ((own.user + own.system) * 1000) / capacity,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    closeFd(this.#statistics);
+  }
+}
