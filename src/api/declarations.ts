@@ -36,15 +36,17 @@ export type i32 = number;
 export type i64 = number;
 export type bool = boolean;
 /** A byte of text; an array of it is a string. */
-export type char = number;
+export type char = number & { readonly [character]: true };
+
+declare const character: unique symbol;
 
 declare const pointsTo: unique symbol;
 
 /** An address. The members of a struct behind it are its own; `p[0]` is what it points to. In Node it is a bigint. */
 export type Pointer<T = unknown> = (T extends object ? T : unknown) & { readonly [pointsTo]: T; readonly [index: number]: T };
 
-/** An array of a fixed length. */
-export interface FixedArray<T> { readonly [index: number]: T; readonly length: number }
+/** An array of a fixed length; text when it is of characters. */
+export type FixedArray<T> = T extends char ? string : { readonly [index: number]: T };
 
 /** A value of which nothing is known until the probe is compiled: what the machine says about it is checked then. */
 // oxlint-disable-next-line typescript/no-explicit-any -- chains of members, arithmetic and calls must all be possible
@@ -61,3 +63,6 @@ export type ReturnOf<Declared, Name> = DeclaredAs<Declared, Name> extends { retv
 /** A captured stack, as it is inside of a handler: it can be emitted, printed, or be a key. */
 export interface CapturedStack { readonly [stackBrand]: true }
 declare const stackBrand: unique symbol;
+
+/** A pointer to a struct, or a struct in place, by its tag: what `task_struct` is here. */
+export type StructNamed<Tag extends string> = DeclaredAs<Structs, Tag>;

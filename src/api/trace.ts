@@ -10,6 +10,7 @@ import type { SessionStats } from "../session/overhead.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
 import { openScript } from "./open.ts";
+import { EventIterator, EventQueue } from "./queue.ts";
 import { mapTable, valueReader, type MapTable, type Value } from "./values.ts";
 
 export type TraceEvent =
@@ -63,23 +64,23 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
  * @throws ScriptError for what is wrong in the script, LinuxError for what the kernel refused, AttachError for probes that
  * could not be attached
  */
-export async function trace(script: string, options: TraceOptions = {}): Promise<Trace> {
+export async function traceScript(script: string, options: TraceOptions = {}): Promise<Trace> {
   const source: Source = { name: options.name ?? "script", text: script };
   options.signal?.throwIfAborted();
   const compiled = compileScript(source, options);
   if (!compiled.plan) throw new ScriptError(source, compiled.diagnostics);
-  const queue = new EventQueue(options.queueLimit ?? 100_000);
+  const queue = new EventQueue<TraceEvent>(options.queueLimit ?? 100_000);
   const session = await openScript(source, compiled, { ...options, consumer: new QueueConsumer(queue) });
   return new LiveTrace(session, queue, compiled.diagnostics, options.signal);
 }
 
-class LiveTrace implements Trace {
+export class LiveTrace implements Trace {
   readonly ended: Promise<SessionEnd>;
   readonly warnings: readonly Diagnostic[];
   readonly #session: Session;
-  readonly #queue: EventQueue;
+  readonly #queue: EventQueue<TraceEvent>;
 
-  constructor(session: Session, queue: EventQueue, warnings: readonly Diagnostic[], signal: AbortSignal | undefined) {
+  constructor(session: Session, queue: EventQueue<TraceEvent>, warnings: readonly Diagnostic[], signal: AbortSignal | undefined) {
     this.warnings = warnings;
     this.#session = session;
     this.#queue = queue;
@@ -130,87 +131,10 @@ class LiveTrace implements Trace {
   }
 }
 
-/** Written out by hand: an async generator costs three turns of the microtask queue an event, this one. */
-class EventIterator implements AsyncIterator<TraceEvent, void, undefined> {
-  readonly #queue: EventQueue;
-  readonly #leave: () => Promise<void>;
-  #batch: readonly TraceEvent[] = [];
-  #at = 0;
+export class QueueConsumer implements Consumer {
+  readonly #queue: EventQueue<TraceEvent>;
 
-  constructor(queue: EventQueue, leave: () => Promise<void>) {
-    this.#queue = queue;
-    this.#leave = leave;
-  }
-
-  next(): Promise<IteratorResult<TraceEvent, void>> {
-    if (this.#at < this.#batch.length) return Promise.resolve({ value: this.#batch[this.#at++], done: false });
-    return this.#refill();
-  }
-
-  /** The loop was left early: over before all was read. */
-  async return(): Promise<IteratorResult<TraceEvent, void>> {
-    this.#batch = [];
-    await this.#leave();
-    return { value: undefined, done: true };
-  }
-
-  async #refill(): Promise<IteratorResult<TraceEvent, void>> {
-    this.#batch = [];
-    this.#at = 0;
-    const batch = await this.#queue.take();
-    if (!batch) return { value: undefined, done: true };
-    this.#batch = batch;
-    return { value: batch[this.#at++], done: false };
-  }
-}
-
-/** Events between the session, which never waits, and a reader, which may be slow. */
-class EventQueue {
-  dropped = 0;
-  readonly #limit: number;
-  #events: TraceEvent[] = [];
-  #closed = false;
-  #failure: { readonly error: unknown } | undefined;
-  #wake: (() => void) | undefined;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(event: TraceEvent): void {
-    if (this.#events.length >= this.#limit) this.dropped++;
-    else this.#events.push(event);
-  }
-
-  /** Lets a waiting reader see what came. */
-  wake(): void {
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-
-  close(error?: unknown): void {
-    if (error !== undefined) this.#failure ??= { error };
-    this.#closed = true;
-    this.wake();
-  }
-
-  /** All that is there, at least one; undefined at the end. */
-  async take(): Promise<TraceEvent[] | undefined> {
-    while (this.#events.length === 0) {
-      if (this.#failure) throw this.#failure.error;
-      if (this.#closed) return undefined;
-      await new Promise<void>((resolve) => { this.#wake = resolve; });
-    }
-    const events = this.#events;
-    this.#events = [];
-    return events;
-  }
-}
-
-class QueueConsumer implements Consumer {
-  readonly #queue: EventQueue;
-
-  constructor(queue: EventQueue) {
+  constructor(queue: EventQueue<TraceEvent>) {
     this.#queue = queue;
   }
 

@@ -1,0 +1,52 @@
+// Probes to a plan for this machine.
+import { compile } from "../compiler/compile.ts";
+import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
+import type { Names } from "../language/typescript/binding.ts";
+import { parseProbes, type ParsedProbes } from "../language/typescript/parse.ts";
+import { cgroupId } from "../linux/cgroups.ts";
+import { thisMachine, type CompiledScript, type ScriptOptions } from "./compile.ts";
+import { functionSource } from "./markers.ts";
+import type { Probe } from "./probes.ts";
+
+export interface CompiledProbes extends CompiledScript {
+  readonly names: Names;
+  /** What the compiler has to say, each in its own file. @throws ScriptError when something of it is an error. */
+  refuse(): void;
+  readonly warnings: readonly Diagnostic[];
+}
+
+export function compileProbes(probes: readonly Probe[], options: Omit<ScriptOptions, "positional" | "named"> = {}): CompiledProbes {
+  const { pid, command, unsafe = false, env = process.env, directLoads = true } = options;
+  const parsed = parseProbes(probes.map(({ provider, parts, constructorName, parameters, handler, filter, captures }) => ({
+    provider, parts, constructorName, parameters, handler: functionSource(handler, captures),
+    ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),
+  })));
+  // What is not understood is not checked: one mistake would become several.
+  const read = parsed.diagnostics.length === 0
+    ? compile(parsed.program, thisMachine(), { ...options, pid, command, unsafe, env, directLoads, cgroupId })
+    : undefined;
+  const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics.map(inTypeScript) ?? [])];
+  const wrong = diagnostics.some(({ severity }) => severity === "error");
+  return {
+    ...(read ?? { stages: { program: parsed.program, probes: [], typed: undefined } as unknown as CompiledScript["stages"] }),
+    plan: wrong ? undefined : read?.plan, program: parsed.program, diagnostics, names: parsed.names,
+    warnings: diagnostics.filter(({ severity }) => severity === "warning").map((d) => parsed.pieces.local(d).diagnostic),
+    refuse: () => refuse(parsed, diagnostics),
+  };
+}
+
+/** Those of the first file that has a mistake: an error has one source. */
+function refuse({ pieces }: ParsedProbes, diagnostics: readonly Diagnostic[]): void {
+  const first = diagnostics.find(({ severity }) => severity === "error");
+  if (first === undefined) return;
+  const { source } = pieces.local(first);
+  const here = diagnostics.map((d) => pieces.local(d)).filter((local) => local.source.name === source.name && local.source.text === source.text);
+  throw new ScriptError(source, here.map(({ diagnostic }) => diagnostic).sort((a, b) => a.span.start - b.span.start));
+}
+
+/** The checker writes variables and maps as bpftrace does; here they have no sigils. */
+function inTypeScript(diagnostic: Diagnostic): Diagnostic {
+  const plain = (text: string): string => text.replace(/(^|[\s`(,])[$@](?=[A-Za-z_])/g, "$1").replace(/#\d+/g, "");
+  const { message, help } = diagnostic;
+  return { ...diagnostic, message: plain(message), ...(help === undefined ? {} : { help: plain(help) }) };
+}

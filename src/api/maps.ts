@@ -1,0 +1,237 @@
+// Maps that handlers fill and Node reads. A map belongs to one trace at a time; after its end it keeps what it held.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EntryOf, KeyIn, KeyParts, Stored } from "./map-types.ts";
+import { bind } from "./markers.ts";
+
+/** The map in a live trace. */
+export interface MapSource {
+  entries(): readonly (readonly [key: unknown, value: unknown])[];
+  clear(): void;
+  readonly ended: Promise<unknown>;
+}
+
+export interface MapOptions {
+  /** In printed output and messages; the variable's name unless given. */
+  readonly name?: string;
+  /** At most so many keys; 4096 unless given. */
+  readonly entries?: number;
+  /** What the kernel keeps it in: `lruhash` drops the oldest key when it is full; the `percpu` kinds have a value a processor. */
+  readonly storage?: "hash" | "lruhash" | "percpuhash" | "percpulruhash";
+}
+
+export interface EveryOptions {
+  /** Empties the map after each reading: a snapshot is then of what came since the last one. */
+  readonly clear?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** A map at one moment. A key of several parts is found by what it holds. `console.table()` shows it. */
+export class Snapshot<K, V> extends Map<K, V> {
+  readonly #byText = new Map<string, K>();
+
+  constructor(entries: Iterable<readonly [K, V]>) {
+    super();
+    for (const [key, value] of entries) {
+      super.set(key, value);
+      if (typeof key === "object" && key !== null) this.#byText.set(keyText(key), key);
+    }
+  }
+
+  override get(key: K): V | undefined {
+    return super.get(this.#own(key));
+  }
+
+  override has(key: K): boolean {
+    return super.has(this.#own(key));
+  }
+
+  /** As an array: what JSON has for a map. */
+  toJSON(): [K, V][] {
+    return [...this];
+  }
+
+  #own(key: K): K {
+    return typeof key === "object" && key !== null ? this.#byText.get(keyText(key)) ?? key : key;
+  }
+}
+
+/** Equal for equal keys. */
+function keyText(key: unknown): string {
+  return JSON.stringify(key, (_, value: unknown) => typeof value === "bigint" ? `${value}n` : value);
+}
+
+/** What a map without keys can do by itself, in a handler. */
+type Keyless<K, V> = [] extends KeyParts<K> ? KeyParts<K> extends [] ? Omit<EntryOf<V>, "get" | "set" | "has" | "delete"> : unknown : unknown;
+
+/** A map of handlers. `K` is its key, or a tuple of keys; `V` is what it holds: a type, or the name of an aggregation. */
+export type StrobeMap<K, V> = MapHandle<K, V> & Keyless<K, V>;
+
+/** For trace() only: not on the library's surface. */
+export const attach = Symbol("attach");
+export const detach = Symbol("detach");
+export const inUse = Symbol("inUse");
+
+export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
+  #source: MapSource | undefined;
+  #last: readonly (readonly [unknown, unknown])[] = [];
+
+  // ── in handlers ──
+
+  /** The entry of a key. */
+  at(...key: KeyParts<K>): EntryOf<V> {
+    void key;
+    throw new TypeError("strobe: at() is for handlers; in Node, get(key) reads an entry");
+  }
+
+  /** Sets an entry: the keys, then the value. In handlers only. */
+  set(...keysAndValue: [...KeyParts<K>, V]): void {
+    void keysAndValue;
+    throw new TypeError("strobe: set() is for handlers, which run in the kernel");
+  }
+
+  /** Removes an entry; whether there was one. In handlers only. */
+  delete(...key: KeyParts<K>): boolean {
+    void key;
+    throw new TypeError("strobe: delete() is for handlers; in Node, clear() empties the map");
+  }
+
+  // ── in both ──
+
+  /** An entry's value; undefined when there is none. */
+  get(...key: KeyParts<K>): Stored<V> | undefined {
+    return this.snapshot().get(oneKey(key));
+  }
+
+  has(...key: KeyParts<K>): boolean {
+    return this.snapshot().has(oneKey(key));
+  }
+
+  clear(): void {
+    if (this.#source) this.#source.clear();
+    else this.#last = [];
+  }
+
+  get size(): number {
+    return this.#entries().length;
+  }
+
+  entries(): MapIterator<[KeyIn<K>, Stored<V>]> {
+    return this.snapshot().entries();
+  }
+
+  keys(): MapIterator<KeyIn<K>> {
+    return this.snapshot().keys();
+  }
+
+  values(): MapIterator<Stored<V>> {
+    return this.snapshot().values();
+  }
+
+  [Symbol.iterator](): MapIterator<[KeyIn<K>, Stored<V>]> {
+    return this.entries();
+  }
+
+  // ── in Node ──
+
+  /** All entries now. Before the trace there are none; after it, those of its end. */
+  snapshot(): Snapshot<KeyIn<K>, Stored<V>> {
+    return new Snapshot(this.#entries() as readonly [KeyIn<K>, Stored<V>][]);
+  }
+
+  /** A snapshot every so often ("1s", "250ms", or milliseconds), until the trace ends; the last one is of its end. */
+  async *every(period: string | number, { clear = false, signal }: EveryOptions = {}): AsyncGenerator<Snapshot<KeyIn<K>, Stored<V>>, void, undefined> {
+    const milliseconds = periodOf(period);
+    const source = this.#source;
+    if (!source) throw new Error("strobe: no trace fills this map; start the trace first");
+    const over = new AbortController();
+    const stop = (): void => over.abort();
+    source.ended.then(stop, stop);
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      let due = performance.now();
+      while (!over.signal.aborted) {
+        due = Math.max(due + milliseconds, performance.now());
+        await sleep(due - performance.now(), undefined, { signal: over.signal }).catch(() => {});
+        if (signal?.aborted) return;
+        const snapshot = this.snapshot();
+        if (clear) this.clear();
+        yield snapshot;
+      }
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      over.abort();
+    }
+  }
+
+  #entries(): readonly (readonly [unknown, unknown])[] {
+    return this.#source ? this.#source.entries() : this.#last;
+  }
+
+  /** For trace(): while a trace runs, the map is its own. @internal */
+  [attach](source: MapSource): void {
+    this.#source = source;
+  }
+
+  /** @internal */
+  [detach](last: readonly (readonly [unknown, unknown])[]): void {
+    this.#source = undefined;
+    this.#last = last;
+  }
+
+  /** @internal */
+  get [inUse](): boolean {
+    return this.#source !== undefined;
+  }
+}
+
+function oneKey<K>(parts: KeyParts<K>): KeyIn<K> {
+  const all = parts as readonly unknown[];
+  return (all.length === 1 ? all[0] : all.length === 0 ? undefined : all) as KeyIn<K>;
+}
+
+/** Milliseconds. */
+function periodOf(period: string | number): number {
+  if (typeof period === "number" && period > 0) return period;
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(String(period));
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ""];
+  if (match === null || unit === undefined || Number(match[1]) === 0) throw new RangeError(`strobe: a period is written "1s", "250ms", "5m", not ${JSON.stringify(period)}`);
+  return Number(match[1]) * unit;
+}
+
+/** A map: `map<string, "count">()`, `map<[pid: number, name: string], "hist">()`, `map<number, number>()`; `map<[], "count">()` has no key. */
+export function map<K = Unkeyed, V = unknown>(options: MapOptions = {}): StrobeMap<K, V> {
+  const handle = new MapHandle<K, V>();
+  const { name, entries, storage } = options;
+  bind(handle, {
+    kind: "map",
+    map: {
+      identity: handle, ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }), ...(storage === undefined ? {} : { storage }),
+    },
+  });
+  return handle as StrobeMap<K, V>;
+}
+
+/** Keys of any number and type. */
+type Unkeyed = unknown[];
+
+/** A variable that each thread has its own of: `const start = threadLocal<u64>()`. In Node it is a map by thread id. */
+export type ThreadLocal<V> = Omit<MapHandle<number, V>, "at" | "set" | "delete" | "has" | "get"> & {
+  value: V;
+  set(value: V): void;
+  get(): V | undefined;
+  delete(): boolean;
+  has(): boolean;
+};
+
+export function threadLocal<V = number>(options: MapOptions = {}): ThreadLocal<V> {
+  const handle = new MapHandle<number, V>();
+  const { name, entries, storage } = options;
+  bind(handle, {
+    kind: "map",
+    map: {
+      identity: handle, threadLocal: true, ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }),
+      ...(storage === undefined ? {} : { storage }),
+    },
+  });
+  return handle as unknown as ThreadLocal<V>;
+}

@@ -1,0 +1,86 @@
+// What a captured value means to the compiler. Objects of the library (builtins, maps, events) are known by identity, so that they
+// may be renamed and re-exported.
+import { builtinsFor } from "../language/builtins/table.ts";
+import type { Binding, FunctionSource } from "../language/typescript/binding.ts";
+import { casts, specialNames, type SpecialName } from "../language/typescript/specials.ts";
+import { carriedBy, type SourceFunction } from "./captures.ts";
+
+const bindings = new WeakMap<object, Binding>();
+
+/** Makes an object mean something in handlers. */
+export function bind<T extends object>(object: T, binding: Binding): T {
+  bindings.set(object, binding);
+  return object;
+}
+
+/** Something that has a value in handlers only; `T` is what it is there. Used outside of one, it says so. */
+export function marker<T>(name: string, binding: Binding): T {
+  const outside = (): never => {
+    throw new TypeError(`strobe: ${name} has a value in handlers only, which run in the kernel`);
+  };
+  const object = Object.defineProperties(outside, {
+    name: { value: name }, [Symbol.toPrimitive]: { value: outside }, toJSON: { value: outside },
+  });
+  return bind(object, binding) as unknown as T;
+}
+
+const builtins = builtinsFor("typescript");
+const specials: ReadonlySet<string> = new Set([...specialNames, ...Object.keys(casts)]);
+
+/** What the library exports under a name: for handlers whose captures nobody told. */
+function exported(name: string): Binding | undefined {
+  if (specials.has(name)) return { kind: "special", name: name as SpecialName };
+  if (builtins.isValue(name) || builtins.isFunction(name)) return { kind: "builtin", name: builtins.canonical(name) };
+  return undefined;
+}
+
+export type Captures = Readonly<Record<string, unknown>>;
+
+/**
+ * A function as its source. `captures` are those that a person gave to the probe: they hold for what it calls as well. What a
+ * rewriter told comes first.
+ */
+export function functionSource(fn: SourceFunction, captures: Captures | undefined): FunctionSource {
+  const carried = carriedBy(fn);
+  const told = carried?.captures() ?? captures ?? {};
+  return {
+    identity: fn, name: fn.name, text: carried?.place?.code ?? Function.prototype.toString.call(fn), complete: carried !== undefined,
+    ...(carried?.place === undefined ? {} : { place: carried.place }),
+    resolve: (name) => {
+      if (Object.hasOwn(told, name)) return meaningOf(told[name], captures);
+      return carried === undefined ? exported(name) : undefined;
+    },
+  };
+}
+
+function meaningOf(value: unknown, captures: Captures | undefined): Binding {
+  switch (typeof value) {
+    case "number": case "bigint": case "string": case "boolean": return { kind: "constant", value };
+    case "undefined": return { kind: "unusable", what: "undefined" };
+    case "symbol": return { kind: "unusable", what: "a symbol" };
+    case "function":
+      return bindings.get(value) ?? { kind: "function", source: functionSource(value, captures) };
+    case "object": break;
+  }
+  if (value === null) return { kind: "unusable", what: "null" };
+  const known = bindings.get(value);
+  if (known !== undefined) return known;
+  if (isModule(value)) {
+    const members = value as Captures;
+    return { kind: "module", member: (name) => name in members ? meaningOf(members[name], captures) : undefined };
+  }
+  return { kind: "unusable", what: described(value) };
+}
+
+/** A namespace object, or what a bundler makes of one. */
+function isModule(value: object): boolean {
+  return (Symbol.toStringTag in value && value[Symbol.toStringTag] === "Module") || ("__esModule" in value && value.__esModule === true);
+}
+
+function described(value: object): string {
+  if (Array.isArray(value)) return "an array";
+  const { constructor } = value;
+  const name = typeof constructor === "function" ? constructor.name : "";
+  if (name === "" || name === "Object") return "an object";
+  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+}

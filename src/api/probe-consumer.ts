@@ -1,0 +1,82 @@
+// Where a trace's events go: typed ones to their queues, maps of the end to their handles, and what is printed to a printer.
+import type { EventSchema } from "../compiler/plan.ts";
+import type { Names } from "../language/typescript/binding.ts";
+import { memoryOf } from "../output/values.ts";
+import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import { typedReader } from "./probe-values.ts";
+import type { EventQueue } from "./queue.ts";
+import { valueReader } from "./values.ts";
+
+export type Entries = readonly (readonly [key: unknown, value: unknown])[];
+
+export interface ProbeConsumerOptions {
+  readonly names: Names;
+  /** By the name that the compiler gave an event. */
+  readonly queues: ReadonlyMap<string, EventQueue<unknown>>;
+  /** Takes what is printed, and what went wrong. */
+  readonly printer: Consumer;
+  /** A map as it was at the end. */
+  readonly last: (map: string, entries: Entries) => void;
+}
+
+export class ProbeConsumer implements Consumer {
+  readonly #options: ProbeConsumerOptions;
+  #ending = false;
+
+  constructor(options: ProbeConsumerOptions) {
+    this.#options = options;
+  }
+
+  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const { action } = schema;
+    const queue = action.kind === "data" ? this.#options.queues.get(action.name) : undefined;
+    if (action.kind !== "data" || queue === undefined) return this.#options.printer.handler(schema, memory, services);
+    const read = recordReader(schema, memory, services, this.#options.names.exact.get(action.name));
+    return (offset) => {
+      // A full queue costs no decoding.
+      if (queue.full) queue.dropped++;
+      else queue.push(read(offset));
+    };
+  }
+
+  map(snapshot: MapSnapshot, options: Parameters<Consumer["map"]>[1]): void {
+    if (this.#ending) this.#options.last(snapshot.map.name, entriesOf(snapshot, options.services));
+    else this.#options.printer.map(snapshot, options);
+  }
+
+  text(text: Uint8Array): void {
+    this.#options.printer.text(text);
+  }
+
+  trouble(trouble: Trouble): void {
+    this.#options.printer.trouble(trouble);
+  }
+
+  attached(): void {}
+
+  endOfEvents(): void {
+    this.#ending = true;
+  }
+
+  flush(): void {
+    for (const queue of this.#options.queues.values()) queue.wake();
+    this.#options.printer.flush();
+  }
+}
+
+/** One function a schema, which makes objects of one shape. */
+function recordReader({ fields }: EventSchema, memory: RecordMemory, services: ConsumerServices, exact: ReadonlySet<string> | undefined): (offset: number) => unknown {
+  const readers = fields.map(({ name, type, offset }) => ({ name, offset, read: typedReader(type, services, exact?.has(name) === true) }));
+  const arrays = readers.map(({ offset, read }) => (at: number) => read(memory, at + offset));
+  // Source made of the fields' names alone: engines make such objects far faster than Object.fromEntries does.
+  const made = new Function("read", `return (at) => ({ ${readers.map(({ name }, i) => `${JSON.stringify(name)}: read[${i}](at)`).join(", ")} });`) as
+    (read: typeof arrays) => (offset: number) => unknown;
+  return made(arrays);
+}
+
+export function entriesOf({ map, entries }: MapSnapshot, services: ConsumerServices): Entries {
+  const lone = map.keys.length === 1;
+  const readKey = map.keys.length === 0 ? undefined : valueReader(lone ? map.keys[0] : { kind: "tuple", elements: map.keys }, services);
+  const readValue = typedReader(map.value, services);
+  return entries.map(([key, value]) => [readKey?.(memoryOf(key), 0), readValue(memoryOf(value), 0)]);
+}

@@ -1,0 +1,90 @@
+// `trace(...probes)`: compiles handlers, attaches them, and lends the program's maps and events to the session while it lives.
+import type { Consumer } from "../session/events.ts";
+import type { Session } from "../session/session.ts";
+import { TextConsumer } from "../output/text.ts";
+import { compileProbes, type CompiledProbes } from "./compile-probes.ts";
+import type { ScriptOptions } from "./compile.ts";
+import { busy, close, open, type EventHandle } from "./events.ts";
+import { attach, detach, inUse, type MapHandle } from "./maps.ts";
+import { openScript } from "./open.ts";
+import { entriesOf, ProbeConsumer, type Entries } from "./probe-consumer.ts";
+import type { Probe } from "./probes.ts";
+import { EventQueue } from "./queue.ts";
+import { LiveTrace, QueueConsumer, type Trace, type TraceEvent } from "./trace.ts";
+
+export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"> {
+  /** Ends the trace. */
+  readonly signal?: AbortSignal;
+  /**
+   * Where print() and its kin go, and what went wrong: "console", which is standard output and standard error, or "events", which
+   * makes them events of the trace. "console" unless given.
+   */
+  readonly output?: "console" | "events";
+  /** Events of the trace kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
+  readonly queueLimit?: number;
+}
+
+export async function traceProbes(probes: readonly Probe[], options: ProbeOptions): Promise<Trace> {
+  const { signal, output = "console", queueLimit = 100_000 } = options;
+  signal?.throwIfAborted();
+  const compiled = compileProbes(probes, options);
+  compiled.refuse();
+  const lent = new LentObjects(compiled);
+  const events = new EventQueue<TraceEvent>(queueLimit);
+  const printer: Consumer = output === "events" ? new QueueConsumer(events)
+    : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "full" });
+  const consumer = new ProbeConsumer({ names: compiled.names, queues: lent.queues, printer, last: (map, entries) => lent.last.set(map, entries) });
+  let session: Session;
+  try {
+    session = await openScript(compiled.program.source, compiled, {
+      ...options, consumer, recompile: (directLoads) => compileProbes(probes, { ...options, directLoads }),
+    });
+  } catch (error) {
+    lent.giveBack(error);
+    throw error;
+  }
+  const ended = session.ended.then(() => lent.giveBack(), (error: unknown) => lent.giveBack(error));
+  lent.lend(session, ended);
+  return new LiveTrace(session, events, compiled.warnings, signal);
+}
+
+/** The program's maps and events that one trace uses. */
+class LentObjects {
+  readonly queues = new Map<string, EventQueue<unknown>>();
+  /** Maps as they were at the end; one that held nothing is not among them. */
+  readonly last = new Map<string, Entries>();
+  readonly #maps: readonly (readonly [handle: MapHandle<unknown, unknown>, name: string])[];
+  readonly #events: readonly EventHandle<unknown>[];
+
+  /** @throws Error when another trace has one of them */
+  constructor({ names }: CompiledProbes) {
+    this.#maps = [...names.maps] as [MapHandle<unknown, unknown>, string][];
+    const events = [...names.events] as [EventHandle<unknown>, string][];
+    this.#events = events.map(([handle]) => handle);
+    for (const [handle, name] of this.#maps) if (handle[inUse]) throw taken("map", name);
+    for (const [handle, name] of events) if (handle[busy]) throw taken("event", name);
+    for (const [handle, name] of events) this.queues.set(name, handle[open]());
+    // Until the session is there, they belong to it all the same.
+    for (const [handle] of this.#maps) handle[attach]({ entries: () => [], clear: () => {}, ended: new Promise(() => {}) });
+  }
+
+  lend(session: Session, ended: Promise<unknown>): void {
+    const { plan } = session.services;
+    for (const [handle, name] of this.#maps) {
+      const index = plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
+      if (index < 0) continue;
+      handle[attach]({
+        entries: () => entriesOf(session.snapshot(index), session.services), clear: () => session.clear(index), ended,
+      });
+    }
+  }
+
+  giveBack(error?: unknown): void {
+    for (const [handle, name] of this.#maps) handle[detach](this.last.get(name) ?? []);
+    for (const handle of this.#events) handle[close](error);
+  }
+}
+
+function taken(what: string, name: string): Error {
+  return new Error(`strobe: the ${what} \`${name}\` belongs to a trace that runs; make one for each trace, or stop that one`);
+}

@@ -1,0 +1,24 @@
+// `trace()`: of a script's text, or of probes.
+import { isProbe, type Probe } from "./probes.ts";
+import { traceProbes, type ProbeOptions } from "./probe-trace.ts";
+import { traceScript, type Trace, type TraceOptions } from "./trace.ts";
+
+/**
+ * Compiles and runs a bpftrace script on this machine.
+ * @throws ScriptError for what is wrong in the script, LinuxError for what the kernel refused, AttachError for probes that
+ * could not be attached
+ */
+export function trace(script: string, options?: TraceOptions): Promise<Trace>;
+/**
+ * Compiles handlers and attaches them: `trace(tracepoint(…, handler), interval(…, handler), { signal })`. The options come last.
+ * @throws as for a script; ScriptError's spans are in the file of the handler
+ */
+export function trace(...probesAndOptions: readonly [Probe, ...(Probe | ProbeOptions)[]]): Promise<Trace>;
+export async function trace(first: string | Probe, ...rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
+  if (typeof first === "string") return traceScript(first, rest[0] as TraceOptions | undefined);
+  const last = rest.at(-1);
+  const options = last === undefined || isProbe(last) ? {} : last;
+  const probes = [first, ...(rest.length > 0 && !isProbe(last) ? rest.slice(0, -1) : rest)];
+  if (!probes.every(isProbe)) throw new TypeError("strobe: trace() wants a script's text, or probes and then options");
+  return traceProbes(probes, options);
+}
