@@ -28,6 +28,7 @@ async function dispatch(options: Options): Promise<number> {
   if (options.version) return write(`strobe v${(await import("../../package.json")).version}\n`);
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
+  if (options.emit) return (await import("./emit.ts")).emit(options);
   return (await import("./run.ts")).run(options);
 }
 

@@ -19,7 +19,7 @@ export const flags = {
   execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
   list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
   info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
-  emit: { long: "emit", value: "LANGUAGE", words: ["ts"], group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
+  emit: { long: "emit", value: "LANGUAGE", group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },

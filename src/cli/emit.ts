@@ -1,0 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { translateToTypeScript } from "../api/translate.ts";
+import type { Options } from "./options.ts";
+import { readScript } from "./script.ts";
+
+/** `--emit ts`: the script as a TypeScript program, for `strobe run`. @throws ScriptError */
+export function emit(options: Options): number {
+  const { source, positional } = readScript(options);
+  const text = translateToTypeScript(source, { positional, named: options.named });
+  if (options.output === undefined) process.stdout.write(text);
+  else writeFileSync(options.output, text);
+  return 0;
+}
