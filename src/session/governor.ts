@@ -3,7 +3,7 @@
 import type { MappedArray } from "../linux/mapped-array.ts";
 import type { GatesRole } from "../compiler/plan.ts";
 import type { Trouble } from "./events.ts";
-import { entryNanoseconds, type HandlerCost, type OverheadMeter } from "./overhead.ts";
+import type { HandlerCost, OverheadMeter } from "./overhead.ts";
 
 /** What a program did in one window, and how it is held back: of `every` events one runs the handler. */
 export interface Load {
@@ -107,7 +107,7 @@ export class Governor implements Disposable {
     this.#capacity = capacity;
     if (window <= 0) return;
     const loads = meter.since().map(({ runs, nanoseconds }, i): Load => (
-      { runs, nanoseconds, entry: entryNanoseconds(meter.programs[i].program), every: this.#held[i].every }));
+      { runs, nanoseconds, entry: meter.entry[i], every: this.#held[i].every }));
     const verdicts = govern(loads, window * limit);
     let worst = -1;
     verdicts.forEach(({ every, hopeless }, i) => {

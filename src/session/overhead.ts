@@ -5,6 +5,7 @@ import { enableStats, progInfo } from "../linux/bpf.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { onlineCpus } from "../linux/perf.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";
+import { measureUprobe } from "./uprobe-cost.ts";
 
 /** One handler in the kernel, which may serve several probes. */
 export interface HandlerCost {
@@ -39,19 +40,25 @@ export interface SessionStats {
 export interface ProgramTime { readonly runs: number; readonly nanoseconds: number }
 
 /**
- * Nanoseconds from the traced code into an empty handler and back, by kind of probe. Machines differ by a factor of two or
- * three; what matters is that a trap of a process costs ten times a call in the kernel.
+ * Nanoseconds from the traced code into an empty handler and back, by kind of probe. In the kernel, machines differ by a
+ * factor of two or three; `trap` is what a uprobe takes here.
  */
-export function entryNanoseconds({ provider, context }: Pick<KernelProgram, "provider" | "context">): number {
+function entryNanoseconds({ provider, context }: KernelProgram, trap: number): number {
   switch (context.programType) {
     case "tracing": return 40;
     case "raw_tracepoint": return 60;
     case "tracepoint": return 100;
     case "perf_event": return 1000;
-    case "kprobe": return inProcesses.has(provider) ? (provider.startsWith("uret") || provider === "ret" ? 1500 : 1000) : provider === "kretprobe" ? 300 : 150;
+    case "kprobe": return inProcesses.has(provider) ? trap * (provider === "uretprobe" ? 1.5 : 1) : provider === "kretprobe" ? 300 : 150;
   }
 }
 const inProcesses: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "insn", "ret", "app"]);
+
+function trapsProcesses({ provider, context }: KernelProgram): boolean {
+  return context.programType === "kprobe" && inProcesses.has(provider);
+}
+/** Where it cannot be tried. */
+const usualTrap = 1000;
 
 /** While this is there, the kernel counts runs and their time. It costs each program on the machine some 20 ns a run. */
 export class OverheadMeter implements Disposable {
@@ -60,12 +67,16 @@ export class OverheadMeter implements Disposable {
   readonly cpus = onlineCpus().length;
   readonly #started = process.hrtime.bigint();
   readonly #ownAtStart = process.cpuUsage();
+  /** Nanoseconds into each program and back: an estimate. */
+  readonly entry: readonly number[];
   #last: readonly ProgramTime[];
 
   /** @throws LinuxError where the kernel has no statistics (before 5.8) or does not allow them */
   constructor(programs: readonly LoadedProgram[]) {
     this.#statistics = enableStats();
     this.programs = programs;
+    const trap = programs.some(({ program }) => trapsProcesses(program)) ? measureUprobe() ?? usualTrap : usualTrap;
+    this.entry = programs.map(({ program }) => entryNanoseconds(program, trap));
     this.#last = this.#read();
   }
 
@@ -94,7 +105,7 @@ export class OverheadMeter implements Disposable {
     const { capacity } = this;
     const handlers = this.#read().map(({ runs, nanoseconds }, i): HandlerCost => {
       const { program } = this.programs[i];
-      const probeNanoseconds = runs * entryNanoseconds(program);
+      const probeNanoseconds = runs * this.entry[i];
       return {
         probe: program.sites[0]?.name ?? program.name, probes: program.sites.length, runs, handlerNanoseconds: nanoseconds, probeNanoseconds,
         share: (nanoseconds + probeNanoseconds) / capacity, ...held(i),
