@@ -25,8 +25,9 @@ export interface StackTable {
 const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
-/** What attaching may wait for tables of processes that run. */
-const prepareMilliseconds = 500;
+/** What attaching may wait for tables of processes that run: of those that were named, or run what was named, and of all. */
+const prepareNamed = 5000;
+const prepareAll = 500;
 const framesKept = 1 << 16;
 /** How long a frame's name holds without asking whether the process has become another program. */
 const trustMilliseconds = 1;
@@ -41,6 +42,8 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #files: ElfFiles;
   readonly #users: UserSymbols;
   readonly #unwinding: UnwindTables | undefined;
+  /** All probes are in binaries. */
+  readonly #namesOnly: boolean;
   /** Processes of which something was learnt that the unwinder does not know yet. */
   readonly #changed = new Map<number, readonly CodeMapping[] | undefined>();
   readonly #kernelFrames = new Map<bigint, Frame>();
@@ -60,14 +63,15 @@ export class LiveSymbols implements SymbolResolver, Disposable {
       plan.config.cppDemangle ? { ...files, sourceName: demangle } : files, undefined,
       unwinding && ((pid, mappings) => this.#changed.set(pid, mappings)),
     );
-    if (!unwinding) return;
     // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
     const names = new Set([...everyTraced(plan)].map((path) => path && basename(path)));
+    this.#namesOnly = !names.has(undefined);
+    if (!unwinding) return;
     this.#unwinding = new UnwindTables({
       ...unwinding,
       elfOf: (mapping, pid) => this.#users.binary(mapping, pid)?.elf,
       wanted: (pid, mappings) => (unwinding.pid === undefined || pid === unwinding.pid)
-        && (names.has(undefined) || mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path)))),
+        && (!this.#namesOnly || mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path)))),
     });
   }
 
@@ -85,7 +89,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
 
   /**
    * Before anything is attached: lets the unwinder know of the target, else of all processes that run, as far as that takes
-   * no longer than a moment; the rest follow when they are noticed.
+   * no longer than it may; the rest follow when they are noticed.
    */
   prepareUnwinding(target: number | undefined): void {
     if (!this.#unwinding) return;
@@ -94,7 +98,8 @@ export class LiveSymbols implements SymbolResolver, Disposable {
       const elf = this.#files.symbols(`path:${path}`, [path])?.elf;
       if (elf) this.#unwinding.prepare(elf);
     }
-    const end = performance.now() + prepareMilliseconds;
+    const named = target !== undefined || this.#namesOnly;
+    const end = performance.now() + (named ? prepareNamed : prepareAll);
     for (const pid of target === undefined ? processIds().reverse() : [target]) {
       this.notice(pid);
       if (performance.now() > end) return;

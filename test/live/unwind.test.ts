@@ -1,0 +1,137 @@
+// Stacks of programs without frame pointers, frame by frame as gdb finds them.
+import assert from "node:assert/strict";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, compileC, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
+
+/** Frames of all kinds, in an order that a seed decides; `hit` is reached `hits` times, its argument counting them. */
+const wandersSource = `
+#include <alloca.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define FRAME __attribute__((noinline, noclone))
+#define KEEP(x) __asm__ volatile("" :: "r"(x) : "memory")
+static unsigned seed = 12345, hits;
+static unsigned turn(void) { return (seed = seed * 1103515245 + 12345) >> 16; }
+static void wander(int depth);
+FRAME void hit(int n) { KEEP((long)n); }
+FRAME void plain(int depth) { wander(depth - 1); KEEP((long)depth); }
+FRAME void large(int depth) { char memory[5000]; KEEP(memory); wander(depth - 1); KEEP(memory); }
+FRAME void variable(int depth) { char *memory = alloca(turn() % 300 + 1); KEEP(memory); wander(depth - 1); KEEP(memory); }
+FRAME void aligned(int depth) { char memory[128] __attribute__((aligned(64))); KEEP(memory); wander(depth - 1); KEEP(memory); }
+FRAME void both(int depth) {
+	char memory[64] __attribute__((aligned(32))), *more = alloca(turn() % 99 + 1);
+	KEEP(memory); KEEP(more); wander(depth - 1); KEEP(memory); KEEP(more);
+}
+FRAME long saving(int a, int b, int c, int d, int e, int f, int g, int h) {
+	wander(a - 1);
+	return (long)a * b + (long)c * d + (long)e * f + (long)g * h;
+}
+FRAME void many(int depth) { long sum = saving(depth, turn(), turn(), turn(), turn(), turn(), turn(), turn()); KEEP(sum); }
+static int sorting;
+static int compare(const void *a, const void *b) { if (sorting) { int depth = sorting; sorting = 0; wander(depth - 1); } return *(const int *)a - *(const int *)b; }
+FRAME void sorted(int depth) {
+	int numbers[5] = { 5, 3, 1, 4, 2 };
+	sorting = depth;
+	qsort(numbers, 5, sizeof numbers[0], compare);
+	KEEP(numbers);
+}
+static int deeper;
+static void handler(int signal) { int depth = deeper; deeper = 0; if (depth) wander(depth - 1); KEEP((long)signal); }
+FRAME void signalled(int depth) { deeper = depth; raise(SIGUSR1); KEEP((long)depth); }
+static void (*const ways[])(int) = { plain, large, variable, aligned, both, many, sorted, signalled };
+static void wander(int depth) {
+	if (depth <= 0) { hit(hits++); return; }
+	ways[turn() % 8](depth);
+}
+int main(int argc, char **argv) {
+	char c;
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_NODEFER };
+	sigaction(SIGUSR1, &action, 0);
+	if (argc < 2 && read(0, &c, 1) != 1) return 1;
+	while (hits < 1000) wander(turn() % 24);
+	return 0;
+}
+`;
+
+/** Prints each hit's frames, as addresses, innermost first. */
+const gdbScript = `
+import gdb
+gdb.execute("set confirm off")
+gdb.execute("set backtrace past-main on")
+gdb.execute("set backtrace past-entry on")
+gdb.execute("set backtrace limit unlimited")
+gdb.execute("handle SIGUSR1 nostop noprint pass")
+class Hit(gdb.Breakpoint):
+    def stop(self):
+        frame = gdb.newest_frame()
+        pcs = []
+        while frame is not None:
+            # Those of inlined copies and of calls that became jumps are nowhere on the stack: gdb infers them.
+            if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+                pcs.append("%x" % frame.pc())
+            frame = frame.older()
+        print("STACK " + " ".join(pcs))
+        return False
+Hit("*hit")
+gdb.execute("run now > /dev/null")
+gdb.execute("quit")
+`;
+
+const gdb = spawnSync("gdb", ["--version"]).status === 0;
+const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64"
+  : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
+const deadline = { timeout: 120_000, skip };
+
+const folder = temporaryFolder();
+let objects = "";
+before(() => { objects = skip === false ? bpfObjects() : ""; });
+after(async () => {
+  folder.remove();
+  if (skip === false) await nothingLeft(objects);
+});
+
+/** Started at the same addresses as under gdb; waits for a byte. */
+function waiting(path: string, ...args: string[]): ChildProcess {
+  return spawn("setarch", ["-R", path, ...args], { stdio: ["pipe", "ignore", "ignore"] });
+}
+
+async function unwoundStacks(path: string): Promise<string[]> {
+  const child = waiting(path);
+  try {
+    const running = startStrobe(["-p", String(child.pid), "-e", `uprobe:${path}:hit { printf("STACK%s\\n", ustack(dwarf, raw)); }`], { deadline: 60_000 });
+    await running.attached;
+    const ended = once(child, "exit");
+    child.stdin!.end("x");
+    await ended;
+    const { stdout, stderr } = await running.outcome;
+    assert.doesNotMatch(stderr, /WARNING/);
+    return stdout.trim().split("STACK").slice(1).map((text) => text.trim().split(/\s+/).map((address) => address.replace(/^0x/, "")).join(" "));
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+for (const [kind, flags] of Object.entries({
+  "position-independent": ["-O2", "-fomit-frame-pointer"],
+  static: ["-O2", "-fomit-frame-pointer", "-static"],
+  "fully optimised": ["-O3", "-fomit-frame-pointer", "-march=x86-64-v3"],
+})) {
+  test(`a thousand stacks of a ${kind} program are gdb's`, { ...deadline, skip: skip || (!gdb && "needs gdb") }, async () => {
+    const path = compileC(folder.path, `wanders-${kind.replace(/ /g, "-")}`, wandersSource, flags);
+    const script = join(folder.path, "hits.py");
+    writeFileSync(script, gdbScript);
+    const ours = await unwoundStacks(path);
+    const { stdout } = spawnSync("gdb", ["-nx", "-batch", "-x", script, path], { encoding: "utf8", timeout: 100_000, maxBuffer: 1 << 28 });
+    const theirs = stdout.split("\n").filter((line) => line.startsWith("STACK ")).map((line) => line.slice(6));
+    assert.equal(theirs.length >= 1000, true, stdout.slice(-2000));
+    assert.equal(ours.length, theirs.length);
+    ours.forEach((stack, i) => assert.equal(stack, theirs[i], `stack ${i}`));
+  });
+}
