@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cppNameParts } from "./binaries.ts";
+import { cppNameParts, rustName } from "./binaries.ts";
 
 test("a C++ function's name stands between what it returns and its parameters", () => {
   const cases: [full: string, name: string, signature?: string][] = [
@@ -27,4 +27,10 @@ test("what no demangler wrote does no harm", () => {
     assert.equal(full, text);
     assert.ok(signature.startsWith(name) && text.endsWith(signature));
   }
+});
+
+test("Rust's older names lose their hash and escapes", () => {
+  assert.equal(rustName("t::inner::take::hd99a058ce7433451"), "t::inner::take");
+  assert.equal(rustName("_$LT$t..Point$u20$as$u20$core..fmt..Debug$GT$::fmt::h0123456789abcdef"), "<t::Point as core::fmt::Debug>::fmt");
+  assert.equal(rustName("app::Server::handle(int)"), undefined);
 });

@@ -66,12 +66,27 @@ export interface CppName {
   readonly full: string;
 }
 
-/** By the system's C++ runtime; without one, plain names only. */
+/** By the system's C++ runtime; without one, plain names only. Rust's older names are C++ ones with a hash at the end. */
 export function cppName(symbol: string): CppName | undefined {
   const full = demangle(symbol);
-  if (full !== undefined) return cppNameParts(full);
+  if (full !== undefined) {
+    const rust = rustName(full);
+    return rust === undefined ? cppNameParts(full) : { name: rust, signature: rust, full: rust };
+  }
   const name = sourceName(symbol);
   return name === undefined ? undefined : { name, signature: name, full: name };
+}
+
+// The legacy mangling of Rust writes what C++ allows in no name (rustc's `legacy` symbol mangling).
+const rustEscapes: Readonly<Record<string, string>> = { SP: "@", BP: "*", RF: "&", LT: "<", GT: ">", LP: "(", RP: ")", C: "," };
+
+/** `t::inner::take` of `t::inner::take::h0123456789abcdef`; undefined for a name that is not Rust's. */
+export function rustName(demangled: string): string | undefined {
+  const hashed = /^(.+)::h[0-9a-f]{16}(?:\.llvm\.\d+)?$/s.exec(demangled);
+  return hashed?.[1]
+    .replace(/\$u([0-9a-f]{1,6})\$/g, (all, code: string) => (Number.parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(Number.parseInt(code, 16)) : all))
+    .replace(/\$([A-Z]{1,2})\$/g, (all, escape: string) => rustEscapes[escape] ?? all)
+    .replace(/(^|::)_</g, "$1<").replaceAll("..", "::");
 }
 
 /** The parts of what a demangler gives. */

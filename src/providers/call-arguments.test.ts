@@ -33,7 +33,7 @@ const home: Location = { kind: "memory", address: { kind: "binary", operator: "+
 const parameter = (name: string, type: DebugType, location: Location = home): Variable => (
   { name, kind: "parameter", type, declared: { file: "f.c", line: 1, column: 0 }, location: () => location });
 const atEntry = (types: readonly DebugType[], result?: DebugType) => parametersAtEntry(
-  result === undefined ? {} : { result }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
+  { language: "c", ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
 const reg = (name: string) => fetchRegister(file, name);
 
 test("classes of eightbytes", () => {
@@ -75,10 +75,10 @@ test("a small struct is in two registers, or whole on the stack", () => {
 test("a large result takes the first register for its address", () => {
   const large = struct(32, [0, long], [8, long], [16, long], [24, long]);
   assert.deepEqual(atEntry([int], large)[0].fetch, reg("si"));
-  assert.deepEqual(resultOf({ result: large }, seen), { type: seen.types.typeOf(large), fetch: reg("ax"), place: "user" });
-  assert.deepEqual(resultOf({ result: struct(16, [0, long], [8, long]) }, seen)?.pieces?.map((piece) => piece.kind === "value" && piece.fetch), [reg("ax"), reg("dx")]);
-  assert.equal(resultOf({ result: double }, seen)?.absent, "in a floating-point register, which probes do not see");
-  assert.equal(resultOf({}, seen), undefined);
+  assert.deepEqual(resultOf({ language: "c", result: large }, seen), { type: seen.types.typeOf(large), fetch: reg("ax"), place: "user" });
+  assert.deepEqual(resultOf({ language: "c", result: struct(16, [0, long], [8, long]) }, seen)?.pieces?.map((piece) => piece.kind === "value" && piece.fetch), [reg("ax"), reg("dx")]);
+  assert.equal(resultOf({ language: "c", result: double }, seen)?.absent, "in a floating-point register, which probes do not see");
+  assert.equal(resultOf({ language: "c" }, seen), undefined);
 });
 
 test("a reference is what it refers to", () => {
@@ -87,7 +87,7 @@ test("a reference is what it refers to", () => {
 });
 
 test("debug information is believed where it names a register or says there is none", () => {
-  const given = parametersAtEntry({}, [
+  const given = parametersAtEntry({ language: "c" }, [
     parameter("a", int, { kind: "register", register: 3 }), parameter("b", int, { kind: "absent", reason: "optimised out here" }),
     parameter("c", long, { kind: "constant", bytes: Uint8Array.of(1, 2, 0, 0, 0, 0, 0, 0) }),
   ], seen).map(({ value }) => value);
@@ -95,7 +95,7 @@ test("debug information is believed where it names a register or says there is n
   assert.equal(given[1].absent, "optimised out here");
   assert.deepEqual(given[2].fetch, { kind: "constant", value: 513n });
   const unused = parameter("b", int, { kind: "absent", reason: "optimised out here" });
-  assert.deepEqual(parametersAtEntry({ external: true }, [unused], seen)[0].value.fetch, reg("di"), "callers in other units put it there");
+  assert.deepEqual(parametersAtEntry({ language: "c", external: true }, [unused], seen)[0].value.fetch, reg("di"), "callers in other units put it there");
 });
 
 test("types keep their shape", () => {

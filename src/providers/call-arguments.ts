@@ -3,9 +3,10 @@
 import type { DebugType, Location, LocationExpression, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import type { Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
-import { behindTypedefs } from "./debug-types.ts";
+import { behindTypedefs, isReference } from "./debug-types.ts";
 import { absent, displaced, inMemory, inRegister, valueAt, type Seen, type Value } from "./locations.ts";
 import { fetchRegister } from "./registers.ts";
+import { rustPassing, type RustPassing, type Scalar } from "./rust-arguments.ts";
 
 /** What carries eight bytes of a value: a general register, a vector register, memory. */
 type Class = "integer" | "vector" | "memory";
@@ -20,10 +21,14 @@ const largestInRegisters = 16;
  * that others call is where they put it.
  */
 export function parametersAtEntry(
-  fn: Pick<SourceFunction, "result" | "external">, parameters: readonly Variable[], seen: Seen,
+  fn: Pick<SourceFunction, "result" | "external" | "language">, parameters: readonly Variable[], seen: Seen,
 ): { readonly name: string; readonly value: Value }[] {
+  if (fn.language === "go" || fn.language === "other" || seen.registers.machine !== "x86-64") {
+    return parameters.map((parameter) => ({ name: parameter.name, value: valueAt(parameter.type, parameter.location(seen.address), seen) }));
+  }
+  if (fn.language === "rust") return rustParameters(fn, parameters, seen);
   const general = seen.registers.callArguments.map((name) => fetchRegister(seen.registers, name));
-  let nextGeneral = resultIsInMemory(fn) && seen.registers.machine === "x86-64" ? 1 : 0;
+  let nextGeneral = resultIsInMemory(fn) ? 1 : 0;
   let nextVector = 0;
   let nextStack = seen.registers.stackArguments;
   const stack = fetchRegister(seen.registers, seen.registers.stackPointer);
@@ -50,9 +55,9 @@ export function parametersAtEntry(
     }
     const trusted = location.kind !== "memory" || !onFrame(location.address);
     const { name } = parameter;
-    if (trusted || seen.registers.machine !== "x86-64") {
+    if (trusted) {
       const value = valueAt(parameter.type, location, seen);
-      if (value.absent === undefined || fn.external !== true || seen.registers.machine !== "x86-64") return { name, value };
+      if (value.absent === undefined || fn.external !== true) return { name, value };
     }
     return { name, value: passed(parameter.type, byReference, parts, onStack, seen) };
   });
@@ -65,7 +70,7 @@ function passed(declared: DebugType, byReference: boolean, parts: readonly (Fetc
     return pointer === undefined ? absent(type) : inMemory(type, pointer, seen);
   }
   const own = behindTypedefs(declared);
-  if (own.kind === "pointer" && own.flavour !== "pointer") {
+  if (isReference(own)) {
     const pointer = onStack === undefined ? parts[0] : inMemory(type, onStack, seen).fetch;
     return pointer === undefined ? absent(type) : inMemory(seen.types.typeOf(own.target()), pointer, seen);
   }
@@ -88,20 +93,90 @@ function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
+const rustsOwn = "passed in a way that compilers of Rust differ in; it is known a few instructions on";
+
+/** The same for Rust, where debug information names a frame that is not there yet. */
+function rustParameters(fn: Pick<SourceFunction, "result">, parameters: readonly Variable[], seen: Seen): { readonly name: string; readonly value: Value }[] {
+  // Each scalar for itself, so that a pair may be half on the stack.
+  const general = (index: number): Fetch => fetchCallArgument(seen, index);
+  const result = fn.result === undefined ? undefined : rustPassing(fn.result);
+  let next = result?.by === "address" ? 1 : 0;
+  let sure = fn.result === undefined || result !== undefined;
+  return parameters.map((parameter) => {
+    const { name } = parameter;
+    const location = parameter.location(seen.address);
+    const byAddress = location.kind === "memory" && location.address.kind === "load";
+    const way: RustPassing | undefined = byAddress ? { by: "address" } : rustPassing(parameter.type);
+    const type = seen.types.typeOf(parameter.type);
+    if (way === undefined) sure = false;
+    const first = next;
+    const generals = way === undefined ? 0 : way.by === "scalars" ? way.scalars.filter(({ float }) => !float).length : 1;
+    next += generals;
+    if (location.kind !== "memory" || !onFrame(location.address)) return { name, value: valueAt(parameter.type, location, seen) };
+    if (!sure || way === undefined) return { name, value: absent(type, rustsOwn) };
+    switch (way.by) {
+      case "bytes": return { name, value: inRegister(type, general(first)) };
+      case "address": return { name, value: inMemory(type, general(first), seen) };
+      case "scalars": {
+        let at = first;
+        return { name, value: ofScalars(parameter.type, way.scalars.map((scalar) => [scalar, scalar.float ? undefined : general(at++)]), seen) };
+      }
+    }
+  });
+}
+
+function fetchCallArgument({ registers, space }: Seen, index: number): Fetch {
+  const name = registers.callArguments[index];
+  if (name !== undefined) return fetchRegister(registers, name);
+  const offset = registers.stackArguments + (index - registers.callArguments.length) * 8;
+  return { kind: "pointed", base: fetchRegister(registers, registers.stackPointer), offset, size: 8, signed: false, space };
+}
+
+/** A value of scalars in registers, each where it is in memory. */
+function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fetch | undefined])[], seen: Seen): Value {
+  const own = behindTypedefs(declared);
+  const pieces: Piece[] = [];
+  for (const [{ offset, bytes }, fetch] of scalars) {
+    if (fetch === undefined) return absent(seen.types.typeOf(declared), inVector);
+    pieces.push({ kind: "value", offset, size: bytes, fetch });
+  }
+  const [first] = pieces;
+  if (isReference(own) && first?.kind === "value") return inMemory(seen.types.typeOf(own.target()), first.fetch, seen);
+  const type = seen.types.typeOf(declared);
+  if (first?.kind === "value" && type.kind !== "struct" && type.kind !== "array") return inRegister(type, first.fetch);
+  return { type, fetch: { kind: "constant", value: 0n }, pieces };
+}
+
 /** What a function returns, when it has returned; undefined for void. */
-export function resultOf(fn: Pick<SourceFunction, "result">, seen: Seen): Value | undefined {
+export function resultOf(fn: Pick<SourceFunction, "result" | "language">, seen: Seen): Value | undefined {
   const { registers } = seen;
   const { result } = fn;
   if (result === undefined || behindTypedefs(result).kind === "void") return undefined;
   const first = fetchRegister(registers, registers.result);
   if (registers.machine !== "x86-64") return valueAt(result, { kind: "register", register: 0 }, seen);
+  if (fn.language === "rust") return rustResult(result, seen);
   // The address of what the caller made room for comes back as a pointer would.
   if (resultIsInMemory(fn)) return inMemory(seen.types.typeOf(result), first, seen);
   const own = behindTypedefs(result);
-  if (own.kind === "pointer" && own.flavour !== "pointer") return inMemory(seen.types.typeOf(own.target()), first, seen);
+  if (isReference(own)) return inMemory(seen.types.typeOf(own.target()), first, seen);
   const general = [first, fetchRegister(registers, "dx")];
   let next = 0;
   return fromRegisters(result, classify(result).map((one) => (one === "vector" ? undefined : general[next++])), seen);
+}
+
+function rustResult(result: DebugType, seen: Seen): Value {
+  const registers = [seen.registers.result, "dx"].map((name) => fetchRegister(seen.registers, name));
+  const way = rustPassing(result);
+  const type = seen.types.typeOf(result);
+  switch (way?.by) {
+    case "address": return inMemory(type, registers[0], seen);
+    case "bytes": return inRegister(type, registers[0]);
+    case "scalars": {
+      let at = 0;
+      return ofScalars(result, way.scalars.map((scalar) => [scalar, scalar.float ? undefined : registers[at++]]), seen);
+    }
+    default: return absent(type, "returned in a way that compilers of Rust differ in");
+  }
 }
 
 function resultIsInMemory({ result }: Pick<SourceFunction, "result">): boolean {

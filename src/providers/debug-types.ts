@@ -172,6 +172,11 @@ export function behindTypedefs(type: DebugType): DebugType {
   return at;
 }
 
+/** A C++ reference, or one of Rust, which is written as a pointer whose name tells. */
+export function isReference(type: DebugType): type is DebugType & { readonly kind: "pointer" } {
+  return type.kind === "pointer" && (type.flavour !== "pointer" || type.name?.startsWith("&") === true);
+}
+
 function baseType({ name, bytes, encoding }: Extract<DebugType, { kind: "base" }>): Type {
   switch (encoding) {
     case "boolean": return bytes === 1 ? boolType : integer(bitsOf(bytes), false);

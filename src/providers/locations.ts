@@ -3,7 +3,7 @@ import type { DebugType, Location, LocationExpression, Variable } from "../debug
 import type { Argument, Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import { isScalar, type AddressSpace, type Type } from "../language/types.ts";
-import { behindTypedefs, type DebugTypes } from "./debug-types.ts";
+import { behindTypedefs, isReference, type DebugTypes } from "./debug-types.ts";
 import { fetchRegister, type RegisterFile } from "./registers.ts";
 
 /** A place of a program, as its variables are seen from. A string says why something cannot be told. */
@@ -43,7 +43,7 @@ export function valueOf(variable: Variable, seen: Seen): Value {
 
 export function valueAt(declared: DebugType, location: Location, seen: Seen): Value {
   const type = behindTypedefs(declared);
-  if (type.kind !== "pointer" || type.flavour === "pointer") return plainValue(seen.types.typeOf(type), location, seen);
+  if (!isReference(type)) return plainValue(seen.types.typeOf(type), location, seen);
   const target = type.target();
   if (location.kind === "implicit-pointer") {
     const whole = location.target?.location(seen.address);

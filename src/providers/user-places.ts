@@ -113,8 +113,16 @@ function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown
   return [...found.values()];
 }
 
+/** The outer namespaces may be left out where nothing has just that name. */
 function placesOfCpp(binary: Binary, wanted: string): Place[] {
-  return placesByName(binary, (symbol) => matchesSource(wanted, cppName(symbol)), (symbol) => cppName(symbol)?.name);
+  const shown = (symbol: string): string | undefined => cppName(symbol)?.name;
+  const exact = placesByName(binary, (symbol) => matchesSource(wanted, cppName(symbol)), shown);
+  if (exact.length > 0 || !wanted.includes("::") || hasWildcard(wanted)) return exact;
+  return placesByName(binary, (symbol) => {
+    const cpp = cppName(symbol);
+    const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
+    return cpp !== undefined && at >= 0 && matchesSource(wanted, { name: cpp.name.slice(at + 2), signature: cpp.signature.slice(at + 2), full: cpp.signature.slice(at + 2) });
+  }, shown);
 }
 
 /** A name without parameters means all overloads; a template's name without arguments, all that were made of it. */
@@ -134,7 +142,10 @@ function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
 function placesOfSource(binary: Binary, wanted: string, returns: boolean, only?: "inlined"): Places {
   const info = debugInfoOf(binary);
   if (typeof info === "string") return only === undefined ? none : { problem: `what was inlined is not known: ${info}` };
-  const functions = info.functionsNamed(wanted.replace(/\(.*$/s, ""));
+  const plain = wanted.replace(/(?<=.)\(.*$/s, "");
+  let functions = info.functionsNamed(plain);
+  // The outer namespaces may be left out.
+  if (functions.length === 0 && plain.includes("::")) functions = info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter(({ qualifiedName }) => qualifiedName.endsWith(`::${plain}`));
   const instances = functions.flatMap((fn) => fn.instances.map((instance) => ({ fn, instance })));
   const bodies = only === undefined ? instances.filter(({ instance }) => instance.kind === "body") : [];
   if (bodies.length > 0) return just(...instancePlaces(binary, bodies, wanted));

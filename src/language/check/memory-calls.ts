@@ -16,6 +16,7 @@ import { where } from "./place-types.ts";
 import { describe } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
+import { viewOf } from "./views.ts";
 
 const checked = (call: Call, body: Body): Expression[] => call.args.map((arg) => checkValue(arg, body));
 const truth = (value: boolean, call: Call): Expression => ({ kind: "boolean", value, span: call.span, type: boolType });
@@ -53,7 +54,16 @@ function capacityFor(length: Expression | undefined, call: Call, body: Body): nu
   return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
 }
 
-const str: CallCheck = (call, body) => {
+/** str() of a pointer to what is text: the text, not the bytes of what keeps it. */
+function throughView(call: Call, body: Body): Call {
+  const [pointer, ...rest] = call.args;
+  const { type } = checkValue(pointer, body);
+  if (type.kind !== "pointer" || viewOf(type)?.text !== true) return call;
+  return { ...call, args: [{ kind: "unary", operator: "*", operand: pointer, span: pointer.span, type: unknownType }, ...rest] };
+}
+
+const str: CallCheck = (written, body) => {
+  const call = throughView(written, body);
   const [pointer, length] = checked(call, body) as [Expression, Expression | undefined];
   // What a front-end put in place of a positional parameter is text already.
   if (pointer.kind === "string" && length === undefined) return pointer;
