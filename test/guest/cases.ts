@@ -3,6 +3,8 @@ import { languageCases } from "../live/language-cases.ts";
 
 export interface GuestCase {
   readonly script: string;
+  /** A ready script of tools/ instead. */
+  readonly tool?: string;
   readonly command?: string;
   readonly args?: readonly string[];
 }
@@ -96,6 +98,33 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
         kretprobe:vfs_read /@start[tid]/ { @ = count(); @positive = min(nsecs - @start[tid] > 0 ? 1 : 0); delete(@start, tid); } end { clear(@start); }`,
       output: "@: 1000\n@positive: 1",
     },
+    {
+      name: "tools/kernel-calltree.bt", tool: "kernel-calltree", command: "/bin/work 3", script: "", args: ["[kv]*s_read"],
+      output: /^THREAD +MICROSECONDS +FUNCTION\n(?:\d+ +> ksys_read\n\d+ +  > vfs_read\n\d+ +\d+ {4}< vfs_read\n\d+ +\d+ {2}< ksys_read(?:\n|$)){4}$/,
+    },
+    {
+      name: "tools/kernel-callees.bt", tool: "kernel-callees", command: work, script: "", args: ["vfs_read", "read*_zero"],
+      output: /^@calls\[\w+\]: \{ \.count = 1000, \.average = \d+, \.total = \d+ \}$/,
+    },
+    { name: "insn: at an offset", command: work, script: `insn:vfs_read:0 /${reads.replace("arg2", 'reg("dx")')}/ { @[func] = count(); }`, output: "@[vfs_read]: 1000" },
+    {
+      name: "insn: every instruction", command: work, script: "insn:__x64_sys_getppid:* /pid == cpid/ { @[probe] = count(); }",
+      output: /^@\[insn:__x64_sys_getppid:0\]: 1000\n(@\[insn:__x64_sys_getppid:\d+\]: 1000(\n|$)){5,}$/,
+    },
+    {
+      name: "insn: inside an instruction", script: "insn:vfs_read:1 { }", output: "",
+      refusal: /vfs_read:1 is inside an instruction, which begins at vfs_read:0/,
+    },
+    {
+      name: "insn: a function that must not be probed", script: "insn:do_int3:* { } interval:s:1 { exit(); }", output: "",
+      refusal: /cannot attach insn:do_int3:\*: .*EINVAL/,
+    },
+    {
+      name: "ret: as often as kretprobe", command: work,
+      script: "ret:vfs_read /pid == cpid && retval == 512/ { @ret = sum(retval); } kretprobe:vfs_read /pid == cpid && retval == 512/ { @trampoline = sum(retval); }",
+      output: "@ret: 512000\n@trampoline: 512000",
+    },
+    { name: "ret: wildcard", command: work, script: "ret:vfs_w* /pid == cpid && retval == 64/ { @[func] = count(); }", output: "@[vfs_write]: 1000" },
     { name: "fentry: args", command: work, script: "fentry:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name)] = count(); }", output: "@[zero]: 1000" },
     {
       name: "fexit: args and retval", command: work,

@@ -15,12 +15,12 @@ process.stderr.write = (text: string | Uint8Array): boolean => {
   stderr += typeof text === "string" ? text : Buffer.from(text).toString();
   return true;
 };
-for (const [index, { script, command, args = [] }] of cases.entries()) {
+for (const [index, { script, tool, command, args = [] }] of cases.entries()) {
   stderr = "";
   writeFileSync(output, "");
   const start = performance.now();
   const late = setTimeout(() => process.kill(process.pid, "SIGINT"), caseMilliseconds);
-  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), "-e", script, ...args];
+  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), ...(tool === undefined ? ["-e", script] : [`/strobe/tools/${tool}.bt`, "--"]), ...args];
   const { exitCode } = await main(words);
   clearTimeout(late);
   process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM").removeAllListeners("SIGHUP");

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KernelFiles } from "./fetch-kernel.ts";
 import { initramfs, type GuestContents } from "./initramfs.ts";
+import { guestSlot } from "./slots.ts";
 
 // QEMU 7.2 emulates cmpxchg16b wrongly now and then (it leaves garbage in the flags), which kernels die of in kmalloc(). Fewer
 // levels of page tables are walked faster.
@@ -46,6 +47,7 @@ export interface GuestOptions extends GuestContents {
 }
 
 export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false, cutAt, ...contents }: GuestOptions): Promise<GuestResult> {
+  const slot = await guestSlot();
   const folder = mkdtempSync(join(tmpdir(), "strobe-guest-"));
   try {
     const archive = join(folder, "initramfs");
@@ -74,6 +76,7 @@ export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false,
     return { ...readResults(textOf(results)), console: complaint + textOf(console), seconds: elapsed() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    slot[Symbol.dispose]();
   }
 }
 

@@ -36,7 +36,7 @@ async function runCases(files: KernelFiles, casesOf: (release: string) => readon
     });
   }
   const list = join(folder.path, "cases.json");
-  writeFileSync(list, JSON.stringify(cases.map(({ script, command, args }) => ({ script, command, args }))));
+  writeFileSync(list, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
   const work = compileC(folder.path, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]);
   const sleepers = compileC(folder.path, "sleepers", sleepersSource);
   const usdt = compileC(folder.path, "usdt", usdtSource);

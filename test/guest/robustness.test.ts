@@ -19,7 +19,9 @@ interface Trial extends Job {
   readonly check: (job: JobResult) => void;
 }
 
-const functions = "[a-f]*";
+/** Without multi links each function costs a perf event: hundreds are enough there. */
+const wildcard = (kernel: string): { readonly pattern: string; readonly least: number } =>
+  (kernel === "6.1" ? { pattern: "vfs_*", least: 50 } : { pattern: "[a-f]*", least: 10_000 });
 
 /** Starts a trace, and waits until it is attached. */
 function background(script: string): string {
@@ -27,7 +29,7 @@ function background(script: string): string {
       until grep -q ready /tmp/trace 2>/dev/null; do sleep 0.1; done`;
 }
 
-const trials: readonly Trial[] = [
+const trialsOf = (kernel: string): readonly Trial[] => [
   {
     // The tasks are still in the function when the probe is gone, and return to where its trampoline was.
     name: "a kretprobe of a function that is left after the probe",
@@ -47,13 +49,13 @@ const trials: readonly Trial[] = [
     },
   },
   {
-    name: "ten thousand functions by a wildcard", deadline: 150,
-    script: `strobe -v -e 'config = { max_probes = 100000 } kprobe:${functions} { @all = count(); } kprobe:vfs_read /pid == cpid/ { @work = count(); } end { clear(@all); }' -c '/bin/work 10'`,
+    name: "thousands of functions by a wildcard", deadline: 150,
+    script: `strobe -v -e 'config = { max_probes = 100000 } kprobe:${wildcard(kernel).pattern} { @all = count(); } kprobe:vfs_read /pid == cpid/ { @work = count(); } end { clear(@all); }' -c '/bin/work 10'`,
     check: ({ stdout, stderr, code }) => {
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^@work: \d\d$/m, stderr);
       const attached = Number(/^Attached (\d+) probes$/m.exec(stderr)?.[1]);
-      assert.ok(attached >= 10_000, `${attached} functions\n${stderr.slice(0, 3000)}`);
+      assert.ok(attached >= wildcard(kernel).least, `${attached} functions\n${stderr.slice(0, 3000)}`);
     },
   },
   {
@@ -118,6 +120,7 @@ for (const { name, belowFloor, source } of kernels) {
   const files = skip ? skip : filesOf(name);
   test(`Linux ${name} survives`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
     assert.ok(typeof files !== "string");
+    const trials = trialsOf(name);
     const guest = await runGuest({
       kernel: files, deadline: guestSeconds, jobs: trials, files: programs(), modules: ["dummy"],
     });
