@@ -27,6 +27,6 @@ test("-d takes stages, or all of them", () => {
 test("what makes no sense is said", () => {
   assert.throws(() => readOptions(["-p", "none"]), new UsageError("-p takes the number of a process, not \"none\""));
   assert.throws(() => readOptions(["--quite"]), /unknown option --quite/);
-  assert.throws(() => readOptions(["-f", "xml"]), /-f takes one of text, json, not "xml"/);
+  assert.throws(() => readOptions(["-f", "xml"]), /-f takes one of text, json, folded, not "xml"/);
   assert.throws(() => readOptions(["-e"]), /-e needs a value/);
 });

@@ -25,7 +25,7 @@ export const flags = {
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
   command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
-  format: { short: "f", value: "FORMAT", group: "Output", doc: "text, or json: an object a line" },
+  format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
@@ -51,7 +51,7 @@ export interface Options {
   readonly pid?: number;
   readonly command?: string;
   readonly output?: string;
-  readonly format: "text" | "json";
+  readonly format: "text" | "json" | "folded";
   readonly buffering: "line" | "full" | "none";
   readonly quiet: boolean;
   readonly noWarnings: boolean;
@@ -138,7 +138,7 @@ export function readOptions(argv: readonly string[]): Options {
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
     command: values.get("command"),
     output: values.get("output"),
-    format: oneOf("-f", values.get("format") ?? "text", ["text", "json"] as const),
+    format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),

@@ -34,7 +34,10 @@ export async function run(options: Options): Promise<number> {
   const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
   const consumer = options.format === "json"
     ? new JsonConsumer({ output, buffering: options.buffering })
-    : new TextConsumer({ output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun });
+    : new TextConsumer({
+        output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun,
+        folded: options.format === "folded",
+      });
   const log = options.verbose || options.debug.includes("verifier") ? (line: string) => void process.stderr.write(`${line}\n`) : undefined;
   // A signal that comes while probes are being attached counts as well.
   let session: Session | undefined;

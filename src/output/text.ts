@@ -2,6 +2,7 @@
 import type { EventSchema } from "../compiler/plan.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
+import { foldedLines } from "./folded.ts";
 import { histogramText } from "./histogram.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
@@ -23,6 +24,8 @@ export interface TextOptions {
   readonly buffering: Buffering;
   /** Nothing but messages: `--dry-run`. */
   readonly silent?: boolean;
+  /** Maps as lines for flame graphs. */
+  readonly folded?: boolean;
 }
 
 const newline = 10;
@@ -96,6 +99,11 @@ export class TextConsumer implements Consumer {
   map(snapshot: MapSnapshot, { top, divisor, services }: Parameters<Consumer["map"]>[1]): void {
     const out = this.#out;
     const { map } = snapshot;
+    const folded = this.#options.folded ? foldedLines(snapshot, top, divisor, services) : undefined;
+    if (folded) {
+      for (const line of folded) out.text(`${line}\n`);
+      return;
+    }
     const by = BigInt(divisor || 1);
     for (const [key, value] of orderedEntries(snapshot, top)) {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
@@ -131,7 +139,7 @@ export class TextConsumer implements Consumer {
 
   /** The blank line between a script's own output and its maps, where bpftrace has it. */
   endOfEvents(): void {
-    this.#out.text("\n\n");
+    if (!this.#options.folded) this.#out.text("\n\n");
   }
 
   flush(): void {
