@@ -104,6 +104,18 @@ export function variantsByFunction(context: Context, sites: readonly SiteRef[], 
   return [...groupBy(sites, (site) => site.func ?? site.name).values()].map((group) => ({ context, provider: context.provider, sites: group }));
 }
 
+/** What names an address in a binary: a function, or the stub of one that it imports. Built when it is first asked. */
+export function namesIn(binary: Binary): (address: bigint) => { readonly name: string; readonly offset: number } | undefined {
+  let stubs: ReadonlyMap<bigint, string> | undefined;
+  return (address) => {
+    const offset = binary.fileOffset(address);
+    if (offset === undefined) return undefined;
+    stubs ??= new Map((binary.imports?.() ?? []).map((stub) => [stub.fileOffset, `${stub.name}@plt`]));
+    const stub = stubs.get(offset);
+    return stub === undefined ? binary.functionAt(offset) : { name: stub, offset: 0 };
+  };
+}
+
 /** A place inside a function as probes name it: bytes from the function's start in decimal, for cold parts from theirs. */
 export function placeName({ name, ranges }: FunctionCode, range: CodeRange, offset: number): string {
   return `${range === ranges[0] ? name : `${name}.cold`}:${offset}`;

@@ -8,7 +8,7 @@ import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { attachToKernelCode, insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
-import { noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
@@ -48,10 +48,11 @@ export const insn: Provider = {
     for (const binary of findBinaries(wanted.binary, pid, system)) {
       if (binary.machine !== "x86-64") continue;
       const code = new UserCode(binary);
+      const names = namesIn(binary);
       for (const symbol of userFunctions(binary, wanted.function)) {
         const of = code.of(symbol);
         if (of === undefined) continue;
-        const nameOf = (address: bigint): string | undefined => nameIn(binary, address);
+        const nameOf = (address: bigint): string | undefined => shownAt(names(address));
         yield* listFunction({ prefix: `insn:${binary.shownPath}`, code: of, wanted: wanted.offset, verbose, refusal: uprobeRefusal, nameOf });
       }
     }
@@ -188,12 +189,7 @@ function skippedWarning(spec: ProbeSpec, { name }: FunctionCode, probed: number,
   };
 }
 
-/** `f+12` of an address in the binary. */
-function nameIn(binary: Binary, address: bigint): string | undefined {
-  const offset = binary.fileOffset(address);
-  return shownAt(offset === undefined ? undefined : binary.functionAt(offset));
-}
-
+/** `f+12` */
 function shownAt(at: { readonly name: string; readonly offset: number } | undefined): string | undefined {
   return at && (at.offset === 0 ? at.name : `${at.name}+${at.offset}`);
 }

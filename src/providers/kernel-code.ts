@@ -8,6 +8,7 @@ import { findFunctions, functionPattern } from "./kernel-functions.ts";
 import { kprobe, type KprobeSite } from "./kprobe.ts";
 import type { Attachment, AttachRequest } from "./provider.ts";
 import { fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+import { groupBy } from "./resolution.ts";
 import type { KernelCode, System } from "./system.ts";
 
 /** What kprobe attaches to, and the wildcard that the place came from: what the kernel refuses of one is left out. */
@@ -63,17 +64,20 @@ const named = 3;
 
 export function attachToKernelCode(request: AttachRequest): Attachment {
   const attachment = kprobe.attach!(request);
-  const failed = attachment.failed.filter(({ site }) => (site.data as KernelPlace).wildcard === undefined);
-  const refused = new Map<string, SiteRef[]>();
-  for (const { site } of attachment.failed) {
-    const { wildcard } = site.data as KernelPlace;
-    if (wildcard !== undefined) refused.set(wildcard, [...(refused.get(wildcard) ?? []), site]);
+  const failed: { site: SiteRef; reason: string }[] = [];
+  const skipped: { probe: string; reason: string }[] = [];
+  const wildcardOf = ({ data }: SiteRef): string => (data as KernelPlace).wildcard ?? "";
+  const sites = groupBy(request.sites, wildcardOf);
+  for (const [wildcard, refused] of groupBy(attachment.failed, ({ site }) => wildcardOf(site))) {
+    const all = sites.get(wildcard)?.length ?? 0;
+    if (wildcard === "") failed.push(...refused);
+    // Nothing is left of it.
+    else if (refused.length === all) failed.push({ site: { ...refused[0].site, name: wildcard }, reason: refused[0].reason });
+    else {
+      const places = refused.slice(0, named).map(({ site }) => site.name.replace(/^\w+:/, "")).join(", ");
+      const more = refused.length > named ? ` and ${refused.length - named} more` : "";
+      skipped.push({ probe: wildcard, reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe` });
+    }
   }
-  const skipped = [...refused].map(([wildcard, sites]) => {
-    const all = request.sites.filter((site) => (site.data as KernelPlace).wildcard === wildcard).length;
-    const places = sites.slice(0, named).map(({ name }) => name.replace(/^\w+:/, "")).join(", ");
-    const more = sites.length > named ? ` and ${sites.length - named} more` : "";
-    return { probe: wildcard, reason: `the kernel refuses ${sites.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe` };
-  });
   return Object.assign(attachment, { failed, skipped });
 }

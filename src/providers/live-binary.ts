@@ -6,6 +6,7 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { Elf, ElfError } from "../debuginfo/elf.ts";
 import { GoProgram, type GoFunction } from "../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
+import { pltEntries } from "../debuginfo/plt.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
@@ -56,6 +57,13 @@ export class LiveBinary implements Binary {
     if (symbol !== undefined) return this.#placed(symbol);
     const known = this.go?.named(name);
     return known && this.#placedGo(known);
+  }
+
+  imports(): readonly { readonly name: string; readonly fileOffset: bigint }[] {
+    return pltEntries(this.#elf).flatMap(({ name, address }) => {
+      const fileOffset = this.#elf.fileOffset(address);
+      return fileOffset === undefined ? [] : [{ name, fileOffset }];
+    });
   }
 
   get go(): GoProgram | undefined {

@@ -8,6 +8,7 @@ import { insn } from "./insn.ts";
 import { iterator } from "./iterator.ts";
 import { kprobe, kretprobe } from "./kprobe.ts";
 import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
+import { plt } from "./plt.ts";
 import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean } from "./resolution.ts";
 import { ret } from "./ret.ts";
@@ -23,7 +24,7 @@ import { hasWildcard, matches } from "./wildcard.ts";
 
 export const providers: readonly Provider[] = [
   begin, end, self, interval, profile, tracepoint, rawtracepoint, fentry, fexit, kprobe, kretprobe,
-  uprobe, uretprobe, insn, ret, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
+  uprobe, uretprobe, insn, ret, plt, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
 ];
 
 const byName = new Map(providers.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider] as const)));
@@ -51,7 +52,7 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
 }
 
 /** Kinds that a search over all kinds leaves out: their lists cost reading every binary, or say nothing. */
-const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "usdt", "test", "bench"]);
+const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "plt", "usdt", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern

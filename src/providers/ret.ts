@@ -8,7 +8,7 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
-import { noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { attachToKernelCode, insideKernelFunction, kernelFunctions, type KernelPlace } from "./kernel-code.ts";
 import { findFunctions, functionPattern, noFunction } from "./kernel-functions.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
@@ -70,11 +70,12 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
   for (const binary of binaries) {
     const sites: SiteRef[] = [];
     const code = new UserCode(binary);
+    const names = namesIn(binary);
     for (const symbol of userFunctions(binary, wanted.function)) {
       if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uretprobe\``);
       const of = code.of(symbol);
       if (of === undefined) continue;
-      const ending = endingInProgram(of, binary);
+      const ending = endingInProgram(of, names);
       endings.push(ending);
       for (const address of ending.returns) {
         sites.push({
@@ -118,12 +119,8 @@ function kernelVariants(sites: readonly SiteRef[], system: System, options: Reso
   return [...groupBy(sites, (site) => site.func ?? "")].map(([name, group]) => ({ context: insideKernelFunction("ret", system, { name }), provider: "ret", sites: group }));
 }
 
-function endingInProgram(code: FunctionCode, binary: Binary): Ending {
-  const ends = functionEnds(code.ranges);
-  return ending(code.name, ends, (address) => {
-    const offset = binary.fileOffset(address);
-    return offset === undefined ? undefined : binary.functionAt(offset)?.name;
-  });
+function endingInProgram(code: FunctionCode, names: ReturnType<typeof namesIn>): Ending {
+  return ending(code.name, functionEnds(code.ranges), (address) => names(address)?.name);
 }
 
 /** Kernels that must not leave returns to the processor's prediction return through code of their own (arch/x86/lib/retpoline.S). */
@@ -151,7 +148,7 @@ function ending(name: string, ends: FunctionEnds, nameOf: (address: bigint) => s
 function noReturns(spec: ProbeSpec, endings: readonly Ending[], prefix: string, instead: string): Resolution | undefined {
   const [only] = endings;
   if (endings.length > 1) return refused(spec, "arguments", `none of the ${endings.length} functions that match has a return instruction`);
-  const to = only.others.filter((name) => name !== throughPointer);
+  const to = only.others.filter((name) => name !== throughPointer && !/@plt$|^0x/.test(name));
   if (only.others.length === 0) return refused(spec, "arguments", `\`${only.name}\` has no return instruction: it never returns`);
   return refused(spec, "arguments", `\`${only.name}\` has no return instruction: it ends with a jump to ${only.others.map(quote).join(", ")}`,
     `${to.length > 0 ? `probe ${to.map((name) => prefix + name).join(", ")}, or ` : ""}use ${instead}, which sees the caller's side`);
@@ -181,10 +178,11 @@ function quote(name: string): string {
 
 function* listBinary(binary: Binary, pattern: string, verbose: boolean): Iterable<Listed> {
   const code = new UserCode(binary);
+  const names = namesIn(binary);
   for (const symbol of userFunctions(binary, pattern)) {
     const probe = `ret:${binary.shownPath}:${symbol.name}`;
     const of = verbose ? code.of(symbol) : undefined;
-    yield { probe, ...(of === undefined ? {} : { details: endingLines(endingInProgram(of, binary), of) }) };
+    yield { probe, ...(of === undefined ? {} : { details: endingLines(endingInProgram(of, names), of) }) };
   }
 }
 

@@ -89,6 +89,8 @@ export interface Binary {
   readonly fixed: boolean;
   /** Bytes of the file. */
   read(fileOffset: bigint, length: number): Uint8Array;
+  /** Stubs through which it calls functions of other files, and their names. */
+  imports?(): readonly { readonly name: string; readonly fileOffset: bigint }[];
   /** What a program that Go built says of itself. */
   readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */

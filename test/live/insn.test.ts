@@ -193,6 +193,42 @@ test("a function that only jumps to others has no returns, and that is said", { 
   assert.match(stdout, /:tail\n {4}returns at [\d, ]+\n {4}jumps to leaf\n/);
 });
 
+// ── calls through the linkage table ──
+
+const callsSource = `
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]); long sum = 0;
+  for (int i = 0; i < n; i++) { char *p = malloc(i + 1); memset(p, 1, i); p[i] = 0; sum += strlen(p); free(p); }
+  printf("%ld\\n", sum);
+  return 0;
+}
+`;
+
+for (const [name, ...flags] of [["lazy", "-Wl,-z,lazy"], ["now", "-Wl,-z,now"], ["landing-pads", "-fcf-protection=full", "-Wl,-z,ibtplt"], ["fixed", "-no-pie"]]) {
+  test(`calls of imported functions are counted where they are made: ${name}`, { skip }, async () => {
+    const program = compileC(folder.path, `calls-${name}`, callsSource, ["-O1", "-fno-builtin", ...flags]);
+    const { printed, command } = await over(`${program} 100`,
+      `plt:${program}:malloc { @bytes = sum(arg0); @f[func] = count(); } plt:${program}:* { @[probe] = count(); }`);
+    assert.equal(command, "4950\n");
+    assert.match(printed, /^@bytes: 5050$/m);
+    assert.match(printed, /^@f\[malloc\]: 100$/m);
+    const counts = Object.fromEntries([...printed.matchAll(/:(\w+)\]: (\d+)$/gm)].map(([, of, count]) => [of, Number(count)]));
+    // What starting and ending make of it is the C library's affair.
+    for (const of of ["__cxa_finalize", "atoi", "strtol"]) delete counts[of];
+    assert.deepEqual(counts, { free: 100, malloc: 100, memset: 100, printf: 1, strlen: 100 });
+  });
+}
+
+test("calls that go around the linkage table are not there to probe, and that is said", { skip }, async () => {
+  const program = compileC(folder.path, "calls-noplt", callsSource, ["-O1", "-fno-builtin", "-fno-plt"]);
+  const { stderr, code } = await strobe(["-e", `plt:${program}:malloc { }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /has no linkage table entry of `malloc`|has no linkage table/);
+});
+
 // ── Go ──
 
 const goSource = `package main
