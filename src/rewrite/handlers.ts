@@ -119,6 +119,8 @@ class Search {
         return;
       }
       case "CallExpression": {
+        // How esbuild keeps the names of functions.
+        if (node.callee.type === "Identifier" && node.callee.name === "__name" && node.arguments.length === 2) this.#follow(node.arguments[0], scope);
         // A function that makes handlers; a call of the library was looked at as such.
         const callee = this.#functionOf(node.callee, scope);
         for (const result of (callee && this.#scopes.results.get(callee)) ?? []) this.#follow(result.node, result.scope);

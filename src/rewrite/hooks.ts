@@ -36,7 +36,8 @@ function* resolving(specifier: string): Steps<Resolved> {
   }
 }
 
-function* loading(url: string, context: LoadContext): Steps<Loaded> {
+/** With `scripts` false, CommonJS in JavaScript is left alone: see install.ts. */
+function* loading(url: string, context: LoadContext, scripts: boolean): Steps<Loaded> {
   if (!url.startsWith("file:")) return yield url;
   const file = fileURLToPath(url);
   if (file.startsWith(installation)) return yield url;
@@ -49,6 +50,7 @@ function* loading(url: string, context: LoadContext): Steps<Loaded> {
     if (!(error instanceof ScriptError)) return yield url;
     refusal = error;
   }
+  if (loaded && !scripts && loaded.format === "commonjs" && !isTypeScript(file)) return yield url;
   if (loaded) return { ...loaded, shortCircuit: true };
   try {
     // Node from 22.18 on, or a loader such as tsx.
@@ -67,7 +69,7 @@ export const hooks = {
   resolve: (specifier: string, context: ResolveContext, next: Next<ResolveContext, Resolved>): Resolved =>
     walk(resolving(specifier), (asked) => next(asked, context)),
   load: (url: string, context: LoadContext, next: Next<LoadContext, Loaded>): Loaded =>
-    walk(loading(url, context), (asked) => next(asked, context)),
+    walk(loading(url, context, true), (asked) => next(asked, context)),
 };
 
 /** For `module.register`. */
@@ -76,7 +78,7 @@ export function resolve(specifier: string, context: ResolveContext, next: Next<R
 }
 
 export function load(url: string, context: LoadContext, next: Next<LoadContext, Maybe<Loaded>>): Promise<Loaded> {
-  return walkLater(loading(url, context), (asked) => next(asked, context));
+  return walkLater(loading(url, context, false), (asked) => next(asked, context));
 }
 
 function walk<Result>(steps: Steps<Result>, next: (asked: string) => Result): Result {
