@@ -1,5 +1,6 @@
 // The builtins of handlers, by the names of TypeScript. A row of the table each; a test sees that none is missing.
 import type { CapturedStack, Enums, Pointer, StructNamed, Structs, Unchecked, bool } from "./declarations.ts";
+import type { SpecialName } from "../language/typescript/specials.ts";
 import { marker } from "./markers.ts";
 
 /** Something with an address: a pointer, or a number that is one. */
@@ -7,7 +8,9 @@ type Address = Pointer | number | bigint | string | null;
 /** A value, or with arguments a function. */
 type Both<Value, Call> = Value & Call;
 
-const builtin = <T>(name: string, canonical = name): T => marker<T>(name, { kind: "builtin", name: canonical });
+// `T` is what it is within a handler.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a cast at each of a hundred exports would say less
+const builtin = <T>(name: string, canonical = name): T => marker(name, { kind: "builtin", name: canonical }) as T;
 
 // ── what fired ──
 /** The probe's raw context. */
@@ -39,6 +42,8 @@ export const hasCpid = builtin<bool>("hasCpid", "has_cpid");
 export const curtask = builtin<StructNamed<"task_struct">>("curtask");
 export const uid = builtin<u64>("uid");
 export const gid = builtin<u64>("gid");
+/** Id of the current goroutine, in a program written in Go. */
+export const goid = builtin<u64>("goid");
 /** Name of the current thread's user. */
 export const username = builtin<string>("username");
 /** Id of the current process; in a namespace: pid("curr_ns"). */
@@ -200,11 +205,12 @@ export const system = builtin<Formatted>("system");
 export const unwatch = builtin<(address: Address) => void>("unwatch");
 
 // ── beyond the table ──
-const special = <T>(name: Extract<Parameters<typeof marker>[1], { kind: "special" }>["name"]): T => marker<T>(name, { kind: "special", name });
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as above
+const special = <T>(name: SpecialName): T => marker(name, { kind: "special", name }) as T;
 
 /** Prints a text, a value, a map, or an entry of one, and ends the line. */
 export const print = special<(...values: readonly unknown[]) => void>("print");
-/** Sends a value of no declared event: it arrives as an event of the trace itself. */
+/** Sends a record of no declared event: it is printed, or an event of the trace itself (the option `output`). */
 export const emit = special<(value: object) => void>("emit");
 /** Numbers from 0, or from the first, up to the last, without it: `for (const i of range(10))`. */
 export const range = special<(fromOrTo: number, to?: number) => Iterable<number>>("range");

@@ -22,6 +22,7 @@ export type Stored<V> =
   V extends "count" | "sum" | "avg" | "min" | "max" ? number
   : V extends "stats" ? Stats
   : V extends "hist" | "lhist" ? readonly Bucket[]
+  : V extends bigint ? number
   : Received<V>;
 
 /** `map<string, …>` and `map<[name: string], …>` have one key. */

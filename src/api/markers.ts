@@ -13,15 +13,15 @@ export function bind<T extends object>(object: T, binding: Binding): T {
   return object;
 }
 
-/** Something that has a value in handlers only; `T` is what it is there. Used outside of one, it says so. */
-export function marker<T>(name: string, binding: Binding): T {
+/** Something that has a value in handlers only. Used outside of one, it says so. */
+export function marker(name: string, binding: Binding): unknown {
   const outside = (): never => {
     throw new TypeError(`strobe: ${name} has a value in handlers only, which run in the kernel`);
   };
   const object = Object.defineProperties(outside, {
     name: { value: name }, [Symbol.toPrimitive]: { value: outside }, toJSON: { value: outside },
   });
-  return bind(object, binding) as unknown as T;
+  return bind(object, binding);
 }
 
 const builtins = builtinsFor("typescript");

@@ -32,7 +32,7 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   const lent = new LentObjects(compiled);
   const events = new EventQueue<TraceEvent>(queueLimit);
   const printer: Consumer = output === "events" ? new QueueConsumer(events)
-    : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "full" });
+    : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "line" });
   const consumer = new ProbeConsumer({ names: compiled.names, queues: lent.queues, printer, last: (map, entries) => lent.last.set(map, entries) });
   let session: Session;
   try {

@@ -44,7 +44,7 @@ function make(
 }
 
 /** Parts at colons. */
-const split = (name: string): string[] => String(name).split(":");
+const split = (name: string): string[] => name.split(":");
 
 /** An event of the kernel: `tracepoint("sched:sched_switch", (args) => …)`. Wildcards are allowed. */
 export function tracepoint<Name extends NameIn<Tracepoints>>(
@@ -124,7 +124,7 @@ export function interval(rate: string, handler: Handler<[]>, captures?: Captures
 
 /** `99hz` → hz, 99. */
 function rateParts(constructorName: string, rate: string): string[] {
-  const match = /^(\d+)\s*(hz|s|ms|us)$/i.exec(String(rate));
+  const match = /^(\d+)\s*(hz|s|ms|us)$/i.exec(rate);
   if (match === null) throw new RangeError(`strobe: ${constructorName}() wants a rate as "99hz", "10ms", "1s", not ${JSON.stringify(rate)}`);
   return [match[2].toLowerCase(), match[1]];
 }

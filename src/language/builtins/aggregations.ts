@@ -11,5 +11,5 @@ export const aggregationBuiltins: readonly BuiltinSpec[] = [
   { name: "hist", form: "aggregate", aggregate: "hist", arity: [1, 2], signature: "@ = hist(n [, bits])", placement: "both", doc: "A histogram by powers of two, each in 2^bits parts." },
   { name: "lhist", form: "aggregate", aggregate: "lhist", arity: [4, 4], signature: "@ = lhist(n, min, max, step)", placement: "both", doc: "A histogram with buckets of equal width." },
   // No aggregate kind yet: the parser leaves it a call, and the checker says so.
-  { name: "tseries", form: "function", arity: [3, 4], signature: "@ = tseries(n, interval, intervals [, aggregation])", placement: "both", planned: true, doc: "A value over time." },
+  { name: "tseries", spelling: { typescript: [] }, form: "function", arity: [3, 4], signature: "@ = tseries(n, interval, intervals [, aggregation])", placement: "both", planned: true, doc: "A value over time." },
 ];

@@ -27,7 +27,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "uptr", form: "function", arity: [1, 1], signature: "uptr(pointer)", placement: "both", doc: "The same pointer, read as a user address." },
   { name: "kaddr", form: "function", arity: [1, 1], signature: "kaddr(\"symbol\")", placement: "both", doc: "Address of a kernel symbol." },
   { name: "uaddr", form: "function", arity: [1, 1], signature: "uaddr(\"symbol\")", placement: "kernel", doc: "Address of a symbol of the traced program." },
-  { name: "var", form: "function", arity: [1, 1], signature: "var(\"name\")", placement: "kernel", doc: "A variable of the traced program: a local or a parameter in scope, a global, a static or a thread-local." },
+  { name: "var", spelling: { typescript: ["variable"] }, form: "function", arity: [1, 1], signature: "var(\"name\")", placement: "kernel", doc: "A variable of the traced program: a local or a parameter in scope, a global, a static or a thread-local." },
   { name: "percpu_kaddr", form: "function", arity: [1, 2], signature: "percpu_kaddr(\"symbol\" [, cpu])", placement: "kernel", doc: "Address of a per-CPU kernel variable." },
   { name: "reg", form: "function", arity: [1, 1], signature: "reg(\"name\")", placement: "kernel", type: u64, doc: "Value of a processor register." },
   { name: "container_of", form: "function", arity: [3, 3], signature: "container_of(pointer, struct type, member)", placement: "both", doc: "The object that a pointer points into, given which member of it." },
@@ -57,5 +57,5 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "default_str_length", form: "both", arity: [0, 0], signature: "default_str_length", placement: "both", type: u64, doc: "Bytes that str() reads unless told otherwise." },
   { name: "kfunc_allowed", form: "function", arity: [1, 1], signature: "kfunc_allowed(\"name\")", placement: "both", type: boolType, doc: "Whether this probe may call a kernel function." },
   { name: "kfunc_exist", form: "function", arity: [1, 1], signature: "kfunc_exist(\"name\")", placement: "both", type: boolType, doc: "Whether the kernel has a function for programs to call." },
-  { name: "getopt", form: "function", arity: [1, 3], signature: "getopt(\"name\" [, default [, description]])", placement: "both", doc: "An option given to the script on the command line." },
+  { name: "getopt", spelling: { typescript: [] }, form: "function", arity: [1, 3], signature: "getopt(\"name\" [, default [, description]])", placement: "both", doc: "An option given to the script on the command line." },
 ];

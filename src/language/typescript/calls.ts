@@ -87,9 +87,24 @@ function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
   return { kind: "statement", statement: expressionStatement(call("emit", [text(event, span), fields], span), span) };
 }
 
+/** Whether TypeScript takes it for a bigint. */
 function isBigInt(unit: Unit, node: js.Expression): boolean {
-  return node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "BigInt" && unit.find("BigInt") === undefined;
+  switch (node.type) {
+    case "CallExpression": return node.callee.type === "Identifier" && node.callee.name === "BigInt" && unit.find("BigInt") === undefined;
+    case "Literal": return typeof node.value === "bigint";
+    case "Identifier": {
+      if (unit.find(node.name) !== undefined) return false;
+      const binding = unit.source.resolve(node.name);
+      return binding?.kind === "constant" && typeof binding.value === "bigint";
+    }
+    case "UnaryExpression": return isBigInt(unit, node.argument);
+    case "BinaryExpression": return Object.hasOwn(arithmetic, node.operator) && isBigInt(unit, node.right);
+    case "ConditionalExpression": return isBigInt(unit, node.consequent);
+    default: return false;
+  }
 }
+
+const arithmetic = { "+": true, "-": true, "*": true, "/": true, "%": true, "&": true, "|": true, "^": true, "<<": true, ">>": true };
 
 function consoleCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
   switch (name) {

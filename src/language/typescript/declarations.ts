@@ -3,6 +3,7 @@ import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
+import { hasKey, isAskedFor } from "./expressions.ts";
 import { isPlain, refer, valueOf } from "./references.ts";
 import type { Reference, Unit } from "./unit.ts";
 import { builtin, member, tuplePart, variable } from "./unit.ts";
@@ -24,6 +25,15 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
     return [];
   }
   const value = valueOf(unit, reference, init);
+  const read = id.type === "Identifier" && constant && value.kind === "map" && value.keys.length > 0 && isAskedFor(unit, id.name) ? value : undefined;
+  if (id.type === "Identifier" && read !== undefined) {
+    const there = variable(unit.temporary("there"), unit.span(init));
+    const name = variable(unit.declare(id.name, constant, there.name), unit.span(id));
+    return [
+      { kind: "declare", variable: there, value: hasKey(unit, read, init), span: unit.span(node) },
+      { kind: "declare", variable: name, value, span: unit.span(node) },
+    ];
+  }
   if (id.type === "Identifier") return [declare(unit, id, value, constant, unit.span(node))];
   if (isPlain(value)) return takeApart(unit, id, value, constant);
   const whole = variable(unit.temporary("whole"), unit.span(init));

@@ -124,6 +124,8 @@ function isText(node: js.Expression): boolean {
 /** `null` and `undefined`. */
 function isNothing(unit: Unit, node: js.Expression): boolean {
   if (node.type === "Literal") return node.raw === "null";
+  // What bundlers make of `undefined`.
+  if (node.type === "UnaryExpression") return node.operator === "void" && node.argument.type === "Literal";
   return node.type === "Identifier" && node.name === "undefined" && unit.find("undefined") === undefined;
 }
 
@@ -132,6 +134,8 @@ function isThere(unit: Unit, node: js.Expression): Expression {
   const span = unit.span(node);
   const entry = readEntry(unit, node);
   if (entry !== undefined) return hasKey(unit, entry, node);
+  const there = knownThere(unit, node);
+  if (there !== undefined) return variable(there, span);
   const chain = chainStart(node);
   if (chain !== undefined) return valueOf(unit, refer(unit, chain), chain);
   return binary("!=", value(unit, node), integer(0n, span), span);
@@ -146,6 +150,27 @@ export function hasKey(unit: Unit, { name, keys }: Extract<Expression, { kind: "
 /** Several keys as one argument. */
 export function oneKey(keys: readonly Expression[], span: Expression["span"]): Expression {
   return keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: unknownType };
+}
+
+/** The variable that says whether a constant was read from an entry that was there. */
+function knownThere(unit: Unit, node: js.Expression): string | undefined {
+  const meaning = node.type === "Identifier" ? unit.find(node.name) : undefined;
+  return meaning?.kind === "variable" ? meaning.there : undefined;
+}
+
+/** Whether the function asks anywhere if a name is there: `name === undefined`, `name ?? other`. */
+export function isAskedFor(unit: Unit, name: string): boolean {
+  const asks = (node: unknown): boolean => {
+    if (typeof node !== "object" || node === null) return false;
+    if (Array.isArray(node)) return node.some(asks);
+    const { type, left, right, operator } = node as Partial<js.BinaryExpression | js.LogicalExpression>;
+    const named = (side: unknown): boolean => typeof side === "object" && side !== null && "name" in side && side.name === name;
+    if (type === "BinaryExpression" && /^[!=]==?$/.test(operator!) && left && right && left.type !== "PrivateIdentifier"
+      && ((named(left) && isNothing(unit, right)) || (named(right) && isNothing(unit, left)))) return true;
+    if (type === "LogicalExpression" && operator === "??" && named(left)) return true;
+    return Object.values(node).some(asks);
+  };
+  return asks(unit.root);
 }
 
 /** `m.get(key)`, `m.at(key).get()`, `m.at(key).value`: what may be missing. */
@@ -179,7 +204,7 @@ function chainStart(node: js.Expression): js.Expression | undefined {
  */
 function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
   const { left, right } = node;
-  if (readEntry(unit, left) === undefined && chainStart(left) === undefined) {
+  if (readEntry(unit, left) === undefined && knownThere(unit, left) === undefined && chainStart(left) === undefined) {
     return unit.refuse(node, "type", "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
   }
   return conditional(isThere(unit, left), value(unit, left), value(unit, right), unit.span(node));

@@ -72,6 +72,8 @@ const pairs: readonly (readonly [what: string, typescript: string, bpftrace: str
   ["a map's entry", "for (const kv of m) { print(kv[0]); }", "for ($kv : @m) { print($kv[0]); }"],
   ["printf", 'printf("%d %s\\n", pid, str(args.filename))', 'printf("%d %s\\n", pid, str(args.filename));'],
   ["print", "print(m, 5); print(comm); print(m.at(pid))", "print(@m, 5); print(comm); print(@m[pid]);"],
+  ["an early return with an effect", "if (args.a < 0) return n.count(); m.count();", "if (args.a < 0) { @n = count(); return; } @m = count();"],
+  ["undefined, as bundlers write it", "if (m.get(tid) === void 0) n.count()", "if (!has_key(@m, tid)) { @n = count(); }"],
   ["early return", "if (args.a < 0) return; m.count();", "if (args.a < 0) { return; } @m = count();"],
   ["members", "m.at(args.file.f_path.dentry.d_name.len).count()", "@m[args.file.f_path.dentry.d_name.len] = count();"],
   ["optional chaining", "m.sum(args.sk?.sk_family)", "@m = sum(args.sk.sk_family);"],
@@ -155,6 +157,12 @@ test("events", () => {
   assert.deepEqual(diagnostics, []);
   assert.match(printTree(program), /\(emit "opened" \(record \(pid pid\) \(path \(str \(\. args filename\)\)\) \(at nsecs\)\)\)/);
   assert.deepEqual([...names.exact], [["opened", new Set(["at"])]]);
+});
+
+test("a constant read from an entry knows whether there was one, when it is asked", () => {
+  assert.equal(tree("(args) => { const t = m.get(tid); if (t === undefined) return; n.sum(t); }"),
+    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
+  assert.equal(tree("(args) => { const t = m.get(tid); n.sum(t); }"), bpftrace("tracepoint:a:b { let $t = @m[tid]; @n = sum($t); }"));
 });
 
 test("logical operators as values give one of the two", () => {

@@ -85,7 +85,7 @@ function read(translation: Translation, source: FunctionSource, start: number): 
       const parsed = parseExpressionAt(before + text + after, 0, options);
       const node = parsed.type === "ObjectExpression" && parsed.properties[0]?.type === "Property" ? parsed.properties[0].value : parsed;
       if (node.type !== "ArrowFunctionExpression" && node.type !== "FunctionExpression") continue;
-      const unit = new Unit(translation, source, start - before.length);
+      const unit = new Unit(translation, source, node, start - before.length);
       if (node.async) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "async");
       if (node.generator) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "generator");
       return { node, unit };

@@ -48,6 +48,12 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       return [{ kind: "continue", span }];
     }
     case "ReturnStatement":
+      // `return m.count()`: what gives no value is done, and nothing is returned.
+      if (node.argument?.type === "CallExpression") {
+        const outcome = unit.grammar.call(unit, node.argument);
+        if (outcome.kind === "statement") return [outcome.statement, { kind: "return", span }];
+        return [{ kind: "return", value: outcome.expression, span }];
+      }
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
     case "ClassDeclaration":
     case "FunctionDeclaration":

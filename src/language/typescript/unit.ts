@@ -19,8 +19,11 @@ export type Reference =
 
 /** What a name that the function declares stands for. */
 export type Meaning =
-  /** A variable of the tree. A name that hides another has its own there. */
-  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean }
+  /**
+   * A variable of the tree. A name that hides another has its own there. `there` is a variable that says whether the entry of a map
+   * that it was read from was there.
+   */
+  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean; readonly there?: string }
   /** Another word for something: a parameter, a part of one, a map's entry. */
   | { readonly kind: "alias"; readonly refer: (span: Span) => Reference };
 
@@ -92,6 +95,8 @@ export class Translation {
 export class Unit {
   readonly translation: Translation;
   readonly source: FunctionSource;
+  /** The function as it was read. */
+  readonly root: js.Node;
   /** Added to a node's offset, it gives the offset in the script's text. */
   readonly #shift: number;
   readonly #scopes: Map<string, Meaning>[] = [new Map()];
@@ -99,7 +104,8 @@ export class Unit {
   /** Loops around, and the statement that `continue` would leave out in each; undefined where there is none. */
   readonly loops: (string | undefined)[] = [];
 
-  constructor(translation: Translation, source: FunctionSource, shift: number) {
+  constructor(translation: Translation, source: FunctionSource, root: js.Node, shift: number) {
+    this.root = root;
     this.translation = translation;
     this.source = source;
     this.#shift = shift;
@@ -154,11 +160,11 @@ export class Unit {
   }
 
   /** A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there. */
-  declare(name: string, constant: boolean): string {
+  declare(name: string, constant: boolean, there?: string): string {
     const taken = new Set(this.#scopes.flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
     let own = name;
     for (let n = 2; taken.has(own); n++) own = `${name}_${n}`;
-    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant });
+    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant, ...(there === undefined ? {} : { there }) });
     return own;
   }
 

@@ -1,0 +1,268 @@
+// Probes in TypeScript on this machine: exact counts, typed events, and nothing left behind. The library is the built one, as its
+// users have it; handlers get it and what else they name as captures.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type * as Library from "../../src/index.ts";
+import { callsSource, syscallsSource } from "../support/programs.ts";
+import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+
+// Not a name of its own for each: a bundler would rename them, and handlers are read as they are.
+const strobe = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
+
+const folder = temporaryFolder();
+const atStart = bpfObjects();
+let calls = "";
+let functions = "";
+before(() => {
+  calls = compileC(folder.path, "calls", syscallsSource);
+  functions = compileC(folder.path, "functions", callsSource);
+});
+after(async () => {
+  folder.remove();
+  await nothingLeft(atStart);
+});
+
+async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const seen: T[] = [];
+  for await (const event of events) seen.push(event);
+  return seen;
+}
+
+const deadline = (): AbortSignal => AbortSignal.timeout(20_000);
+const getppid = "syscalls:sys_enter_getppid";
+
+test("maps are exact while it runs and after its end", async () => {
+  const total = strobe.map<[], "count">();
+  const byName = strobe.map<[name: string, even: boolean], "sum">({ name: "by_name" });
+  const sizes = strobe.map<string, "hist">();
+  const last = strobe.map<number, number>();
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, {
+      filter: () => strobe.pid === strobe.cpid,
+      handler: () => {
+        total.count();
+        byName.at(strobe.comm, strobe.elapsed > 0).sum(3);
+        sizes.at("x").hist(100);
+        last.set(strobe.cpid, 7);
+      },
+    }, { strobe, total, byName, sizes, last }),
+    { command: `${calls} 1000`, signal: deadline() },
+  );
+  assert.equal(session.attached, 1);
+  assert.equal((await session.ended).reason, "target");
+  assert.deepEqual([...total], [[undefined, 1000]]);
+  assert.equal(byName.get("calls", true), 3000);
+  assert.deepEqual([...byName.keys()], [["calls", true]]);
+  assert.deepEqual(sizes.get("x"), [{ low: 64, high: 128, count: 1000 }]);
+  assert.deepEqual([...last.values()], [7]);
+  assert.deepEqual(JSON.parse(JSON.stringify(byName.snapshot())), [[["calls", true], 3000]]);
+  total.clear();
+  assert.equal(total.size, 0);
+});
+
+test("events arrive in order, with values of their types", async () => {
+  const seen = strobe.event<{ n: number; name: string; big: bigint; exact: bigint; truth: boolean; pair: readonly [number, string]; inner: { cpu: number }; at: number }>();
+  const n = strobe.map<[], number>();
+  const huge = 2n ** 63n + 1n;
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, () => {
+      if (strobe.pid !== strobe.cpid) return;
+      n.value += 1;
+      seen.emit({
+        n: n.value, name: strobe.comm, big: huge, exact: BigInt(strobe.u64(huge)), truth: n.value > 2, pair: [n.value * 2, "é"], inner: { cpu: strobe.cpu }, at: strobe.u64(huge),
+      });
+    }, { strobe, n, seen, huge }),
+    { command: `${calls} 3`, signal: deadline() },
+  );
+  const got = await all(seen);
+  await session.ended;
+  assert.deepEqual(got.map(({ inner, ...rest }) => { assert.equal(typeof inner.cpu, "number"); return rest; }), [1, 2, 3].map((i) => ({
+    n: i, name: "calls", big: huge, exact: huge, truth: i > 2, pair: [i * 2, "é"], at: Number(huge),
+  })));
+  assert.equal(seen.dropped, 0);
+});
+
+function double(x: number): number {
+  if (x > 100) return 0;
+  return x * 2;
+}
+const offset = 5;
+function shifted(x: number): number {
+  return double(x) + offset;
+}
+
+test("functions, constants, thread-local variables, functions of a program", async () => {
+  const sums = strobe.map<string, "sum">();
+  const started = strobe.threadLocal();
+  const both = strobe.map<[], "stats">();
+  const session = await strobe.trace(
+    strobe.uprobe(functions, "leaf_add", ([a, b]) => {
+      sums.at("plain").sum(a + b);
+      sums.at("shifted").sum(shifted(a));
+      started.set(a);
+    }, { sums, shifted, double, offset, started }),
+    strobe.uretprobe(functions, "leaf_add", (retval) => {
+      const a = started.get();
+      if (a === undefined) return;
+      both.stats(strobe.i32(retval));
+      started.delete();
+    }, { strobe, started, both }),
+    { command: `${functions} 4`, signal: deadline() },
+  );
+  await session.ended;
+  // i + 10 for i from 0 to 3; 2i + 5. What is 0 is there all the same.
+  assert.equal(sums.get("plain"), 10 + 11 + 12 + 13);
+  assert.equal(sums.get("shifted"), 5 + 7 + 9 + 11);
+  assert.deepEqual(both.get(), { count: 4, average: 11, total: 10 + 11 + 12 + 13 });
+  assert.equal(started.size, 0);
+});
+
+test("what is printed is text, or events where that is asked for", async () => {
+  const m = strobe.map<string, number>();
+  const session = await strobe.trace(strobe.begin(() => {
+    strobe.print(`100% ${1 + 1} ${(255).toString(16)} ${strobe.elapsed > 0}`);
+    strobe.printf("%05d|%s\n", 42, "x");
+    strobe.print([1, "two"]);
+    strobe.emit({ one: 1 });
+    m.set("a", 1);
+    for (const [key, value] of m) strobe.print(key, value);
+    strobe.print(m);
+    strobe.exit(3);
+  }, { strobe, m }), { output: "events", signal: deadline() });
+  const events = await all(session);
+  assert.deepEqual(events, [
+    { type: "printf", text: "100% 2 ff true\n" }, { type: "printf", text: "00042|x\n" }, { type: "value", value: [1, "two"] },
+    { type: "value", value: { one: 1 } }, { type: "printf", text: "a 1\n" }, { type: "map", map: { name: "m", entries: [["a", 1]] } },
+  ]);
+  assert.deepEqual(await session.ended, { exitCode: 3, reason: "exit" });
+});
+
+test("snapshots come every so often, and add up", async () => {
+  const ticked = strobe.map<[], "count">();
+  const session = await strobe.trace(strobe.interval("10ms", () => ticked.count(), { ticked }), { signal: deadline() });
+  const snapshots: number[] = [];
+  for await (const snapshot of ticked.every("50ms", { clear: true })) {
+    snapshots.push(snapshot.get(undefined) ?? 0);
+    if (snapshots.length === 3) session.stop();
+  }
+  await session.ended;
+  assert.ok(snapshots.length === 4 && snapshots.slice(0, 3).every((n) => n >= 2 && n <= 12), String(snapshots));
+});
+
+test("a trace that is stopped leaves its loops", async () => {
+  const ticks = strobe.event<{ n: number }>();
+  const controller = new AbortController();
+  const session = await strobe.trace(strobe.interval("5ms", () => ticks.emit({ n: 1 }), { ticks }), { signal: controller.signal });
+  let read = 0;
+  for await (const tick of ticks) {
+    read += tick.n;
+    if (read === 3) controller.abort();
+  }
+  assert.ok(read >= 3);
+  assert.equal((await session.ended).reason, "stop");
+  {
+    await using again = await strobe.trace(strobe.interval("5ms", () => ticks.emit({ n: 2 }), { ticks }));
+    assert.equal(again.attached, 1);
+    for await (const tick of ticks) { assert.equal(tick.n, 2); break; }
+  }
+});
+
+test("several traces at once have nothing in common, and share no map", async () => {
+  const one = strobe.map<[], "count">();
+  const two = strobe.map<[], "count">();
+  const probe = (own: typeof one): Library.Probe => strobe.tracepoint(getppid, () => { if (strobe.pid === strobe.cpid) own.count(); }, { strobe, own });
+  const options = { signal: deadline() };
+  const sessions = await Promise.all([
+    strobe.trace(probe(one), { ...options, command: `${calls} 100` }), strobe.trace(probe(two), { ...options, command: `${calls} 200` }),
+  ]);
+  await Promise.all(sessions.map((session) => session.ended));
+  assert.deepEqual([one.get(), two.get()], [100, 200]);
+
+  await using running = await strobe.trace(strobe.interval("1s", () => one.count(), { one }));
+  assert.equal(running.attached, 1);
+  await assert.rejects(strobe.trace(probe(one)), /the map `own` belongs to a trace that runs/);
+});
+
+test("mistakes are told at their place, in the file they were made in", async () => {
+  const text = 'tracepoint("sched:sched_swich", (args: Args) => { print(args.nxt_pid); });\n';
+  const offset = text.indexOf("(args");
+  // oxlint-disable-next-line typescript/no-implied-eval -- as a stripper leaves it, whatever bundles this test
+  const stripped = new Function('return (args      ) => { print(args.nxt_pid); }')() as () => void;
+  const handler = strobe.withCaptures(stripped, () => ({ print: strobe.print }), { file: "mine.ts", text, offset });
+  const told = async (started: Promise<unknown>): Promise<string[]> => {
+    const error: unknown = await started.then(() => undefined, (reason: unknown) => reason);
+    assert.ok(error instanceof strobe.ScriptError);
+    return error.diagnostics.map(({ span, message, help }) => `${error.source.name}: ${error.source.text.slice(span.start, span.end)}: ${message}${help === undefined ? "" : `; ${help}`}`);
+  };
+  assert.deepEqual(await told(strobe.trace(strobe.tracepoint("sched:sched_swich", handler))),
+    ["mine.ts: sched_swich: there is no tracepoint `sched:sched_swich`; did you mean `sched_switch`?"]);
+  assert.deepEqual(await told(strobe.trace(strobe.tracepoint("sched:sched_switch", handler))),
+    ["mine.ts: nxt_pid: tracepoint:sched:sched_switch has no argument `nxt_pid`; did you mean `next_pid`?"]);
+});
+
+test("what cannot be captured is said", async () => {
+  const list = [1, 2];
+  await assert.rejects(strobe.trace(strobe.interval("1s", () => { strobe.print(list); }, { strobe, list })), /`list` is an array, which a handler cannot use/);
+  await assert.rejects(strobe.trace(strobe.interval("1s", () => { strobe.print(list); }, { strobe })), /what `list` is cannot be seen from the handler's source/);
+  assert.throws(() => strobe.interval("1 fortnight", () => {}), /wants a rate as "99hz"/);
+  assert.throws(() => strobe.map().at(1), /at\(\) is for handlers/);
+});
+
+test("iterators and stacks", async () => {
+  const found = strobe.event<{ pid: number; name: string }>();
+  const self = process.pid;
+  const session = await strobe.trace(strobe.iter("task", (ctx) => {
+    if (ctx.task.tgid === self) found.emit({ pid: ctx.task.pid, name: ctx.task.comm });
+  }, { found, self }), { signal: deadline() });
+  const tasks = await all(found);
+  await session.ended;
+  assert.ok(tasks.some(({ pid }) => pid === process.pid));
+
+  const stacks = strobe.event<{ stack: Library.Stack; name: string }>();
+  const traced = await strobe.trace(strobe.uprobe(functions, "leaf_text", ([text]) => {
+    stacks.emit({ stack: strobe.ustack(2), name: strobe.str(text) });
+  }, { strobe, stacks }), { command: `${functions} 1`, signal: deadline() });
+  const [only] = await all(stacks);
+  await traced.ended;
+  assert.equal(only.name, "hello from user space");
+  assert.equal(only.stack.frames[0].symbol, "leaf_text");
+});
+
+/** Collects garbage, here and now. */
+function collect(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+}
+
+test("a million events through the iterator take no memory, and none is unaccounted for", { timeout: 120_000 }, async () => {
+  const total = 1_000_000;
+  const ticks = strobe.event<{ n: number; name: string }>();
+  const ticked = strobe.map<[], "count">();
+  const session = await strobe.trace(strobe.tracepoint(getppid, () => {
+    if (strobe.pid !== strobe.cpid) return;
+    ticked.count();
+    ticks.emit({ n: strobe.tid, name: strobe.comm });
+  }, { strobe, ticked, ticks }), { command: `${calls} ${total}`, output: "events", signal: AbortSignal.timeout(100_000) });
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let read = 0;
+  let most = 0;
+  for await (const { name } of ticks) {
+    if (name !== "calls") throw new Error(name);
+    if (++read % 250_000 === 0) {
+      collect();
+      most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }
+  }
+  let lost = 0;
+  for await (const event of session) if (event.type === "trouble" && event.trouble.kind === "lost") lost += event.trouble.count;
+  assert.equal(ticked.get(), total);
+  assert.equal(read + ticks.dropped + lost, total);
+  assert.ok(read >= 250_000, `read ${read}, dropped ${ticks.dropped}, lost ${lost}`);
+  // A batch that is being read is in memory as a whole: at most the queue's limit.
+  assert.ok(most < 24 << 20, `the heap grew by ${most} bytes`);
+});
