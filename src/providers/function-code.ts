@@ -9,7 +9,8 @@ import { asGoHasIt } from "./go-context.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
 import { didYouMean, groupBy, missing, variantsOf, type Variant } from "./resolution.ts";
 import type { Binary, BinarySymbol, System } from "./system.ts";
-import { userContext, type UserSite } from "./user-attachment.ts";
+import { symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
+import { wantsVariables, withVariables, type ProgramPlace } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** A function of a program, the kernel's or a user's, with its code. */
@@ -87,9 +88,27 @@ export interface UserSites { readonly provider: string; readonly returns: boolea
 /** Places inside functions of a binary, grouped by what a handler sees there; with `returns` they are return instructions. */
 export function userVariants({ provider, returns, binary, sites }: UserSites, system: System, options: ResolveOptions): Variant[] {
   const context = insideUserFunction(provider, returns, system);
-  if (binary.go === undefined) return variantsByFunction(context, sites, options);
-  const groups = groupBy(sites.map((site) => ({ site, ...asGoHasIt(context, binary, (site.data as UserSite).offset) })), ({ key }) => key);
+  const { uses } = options;
+  if (binary.go === undefined && !wantsVariables(uses) && !uses.has("uaddr")) return variantsByFunction(context, sites, options);
+  const groups = groupBy(sites.map((site, i) => {
+    const { offset } = site.data as UserSite;
+    const seen = seenAt(context, { binary, offset, returns }, system, options);
+    // Symbols are found from the place itself.
+    return uses.has("uaddr") ? { site, context: { ...seen.context, userSymbol: symbolsSeenFrom(binary, offset, false) }, key: `${i}` } : { site, ...seen };
+  }), ({ key }) => key);
   return [...groups.values()].flatMap((group) => variantsByFunction(group[0].context, group.map(({ site }) => site), options));
+}
+
+/** Variables are where debug information says for the very instruction; a result has its type. */
+function seenAt(context: Context, place: ProgramPlace, system: System, options: ResolveOptions): { readonly context: Context; readonly key: string } {
+  const there = asGoHasIt(context, place.binary, place.offset);
+  if (!wantsVariables(options.uses)) return there;
+  const here = withVariables(there.context, { ...place, returns: false }, system, options);
+  // Go tells its results apart from C's: there may be several.
+  if (!place.returns || there.key !== "") return { context: here.context, key: `${there.key} ${here.key}` };
+  const result = withVariables(there.context, place, system, options);
+  const { retval } = result.context;
+  return { context: { ...here.context, ...(retval === undefined ? {} : { retval }) }, key: `${here.key} ${result.key}` };
 }
 
 function insideUserFunction(provider: string, returns: boolean, system: System): Context {

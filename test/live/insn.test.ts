@@ -193,6 +193,32 @@ test("a function that only jumps to others has no returns, and that is said", { 
   assert.match(stdout, /:tail\n {4}returns at [\d, ]+\n {4}jumps to leaf\n/);
 });
 
+const variablesSource = `
+#include <stdio.h>
+struct point { int x, y; };
+__attribute__((noinline)) struct point *make(struct point *p, int n) {
+  int total = 0;
+  for (int i = 0; i < n; i++) total += i * n;
+  p->x = total; p->y = n;
+  return p;
+}
+int main(void) { struct point p; long sum = 0; for (int i = 0; i < 10; i++) sum += make(&p, i)->x; printf("%ld\\n", sum); return 0; }
+`;
+
+test("variables are known at instructions, and results by their types at returns", { skip }, async () => {
+  const program = compileC(folder.path, "variables", variablesSource, ["-O0", "-g"]);
+  const { stdout } = await strobe(["-lv", `insn:${program}:make:*`]);
+  // i++ of the loop.
+  const [, place = ""] = /^insn:\S*:(make:\d+)\n {4}addl \$1, -?\w+\(%rbp\)$/m.exec(stdout) ?? [];
+  const { printed, command } = await over(program, `
+    insn:${program}:${place} { @turns[var("n")] = sum(var("i")); }
+    ret:${program}:make { @x = sum(retval.x); @y = max(retval.y); }`);
+  const lines = printed.split(/\n+/);
+  assert.ok(lines.includes(`@x: ${command.trim()}`) && lines.includes("@y: 9"), printed);
+  // 0 + 1 + … before n.
+  assert.deepEqual(lines.filter((line) => line.startsWith("@turns")).sort(), [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `@turns[${n}]: ${(n * (n - 1)) / 2}`));
+});
+
 // ── calls through the linkage table ──
 
 const callsSource = `

@@ -56,7 +56,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     }
     case "retval":
       if (kernel?.retval === undefined) {
-        return node(report(body, "placement", span, `retval is not available in ${where(body)}`, "only where a function returns: kretprobe, fexit, uretprobe"));
+        return node(report(body, "placement", span, `retval is not available in ${where(body)}`, "only where a function returns: kretprobe, fexit, uretprobe, ret"));
       }
       if (kernel.retval.absent !== undefined) return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
       return node(placeType(kernel.retval.type));
