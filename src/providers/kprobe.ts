@@ -12,6 +12,7 @@ import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, noFunction, type FunctionPattern } from "./kernel-functions.ts";
 import type { Attachment, Provider } from "./provider.ts";
+import { inlinedKernelFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -36,8 +37,8 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   const provider: Provider = {
     name,
     aliases: [alias],
-    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET]`,
-    doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard.",
+    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}@FILE:LINE[:COLUMN]`,
+    doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard; source lines of the kernel.",
 
     *list(parts, system) {
       const pattern = functionPattern(parts);
@@ -49,6 +50,11 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
 
     resolve(spec, system, options) {
+      if (spec.parts[0]?.startsWith("@")) {
+        if (returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with kprobe");
+        if (spec.parts.length < 2) return wrongParts(spec, provider.usage);
+        return kernelLine(spec, context(system, false), system, options);
+      }
       const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
       if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);
       if (maxactive !== undefined && !(maxactive >= 1 && maxactive <= MAXACTIVE_LIMIT)) {
@@ -62,15 +68,24 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         const site: SiteRef = { name: `${name}:${wanted.name}`, data: { offset: address } satisfies KprobeSite };
         return resolved({ context: context(system, false), provider: name, sites: [site] });
       }
+      if (wanted.module === "inlined") {
+        return inlinedKernelFunction(spec, wanted.name, returns, context(system, false), system, options)
+          ?? missing(spec, options, `no copy of \`${wanted.name}\` is known`, kernelImageProblem(system));
+      }
       const { pattern, offset } = withOffset(wanted);
       if (offset === undefined) return refused(spec, "syntax", `\`${wanted.name}\` is not a function and an offset`);
       if (offset > 0n && returns) return refused(spec, "arguments", "a function returns from no offset", `write ${name}:${pattern.name}`);
       const names = findFunctions(pattern, system);
-      if (names.length === 0) return noFunction(spec, pattern, system, options);
+      if (names.length === 0) {
+        const inlined = offset > 0n || pattern.module !== undefined || hasWildcard(pattern.name) ? undefined
+          : inlinedKernelFunction(spec, pattern.name, returns, context(system, false), system, options);
+        return inlined ?? noFunction(spec, pattern, system, options);
+      }
       if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");
 
       // Each function has arguments of its own.
-      const typed = options.uses.has("args") && !returns && offset === 0n;
+      const variables = wantsKernelVariables(options.uses);
+      const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
       const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : names.length >= MULTI_FROM && !typed && maxactive === undefined;
       if (multi && hasMultiLinks(system)) {
         const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
@@ -84,8 +99,12 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       }));
       if (!typed) return resolved(variantsOf(context(system, false), sites, options));
       return resolved(sites.map((site): Variant => {
-        const args = namedArguments(site.func ?? "", system);
-        return { provider: name, context: { ...context(system, false), ...(args ? { args } : {}) }, sites: [site] };
+        const func = site.func ?? "";
+        const args = options.uses.has("args") && !returns && offset === 0n ? namedArguments(func, system) : undefined;
+        const address = variables ? system.symbolAddress(func) : undefined;
+        const plain = context(system, false);
+        const seen = address === undefined ? plain : withKernelVariables(plain, address + offset, returns, system, options).context;
+        return { provider: name, context: { ...seen, ...(args ? { args } : {}) }, sites: [site] };
       }));
     },
 
@@ -177,6 +196,11 @@ const refusals: Readonly<Record<string, string>> = {
   EILSEQ: "the offset is inside an instruction, or behind the function's end",
   ENOENT: "the function is gone, or of a module that is not loaded",
 };
+
+function kernelImageProblem(system: System): string | undefined {
+  const image = system.kernelImage?.();
+  return typeof image === "string" ? image : undefined;
+}
 
 /** A last part `maxactive=N`; not a number where it says none. */
 function withMaxactive(parts: readonly string[]): { parts: readonly string[]; maxactive: number | undefined } {

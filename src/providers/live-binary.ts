@@ -98,6 +98,11 @@ export class LiveBinary implements Binary {
     return this.#elf.type === ET_EXEC;
   }
 
+  /** Where its code begins. */
+  codeAddress(): bigint | undefined {
+    return this.#elf.section(".text")?.address;
+  }
+
   get threadLocals(): Binary["threadLocals"] {
     const block = this.#elf.segments.find(({ type }) => type === PT_TLS);
     const executable = this.fixed || this.#elf.interpreter !== undefined;

@@ -9,10 +9,11 @@ import { Features } from "../linux/features.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
+import { kernelImage } from "./kernel-image.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
 import { LiveKernelText } from "./live-kernel-text.ts";
-import type { KernelCode, KernelFunction, System, TracepointFormat } from "./system.ts";
+import type { KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 const BTF_FOLDER = "/sys/kernel/btf";
@@ -38,6 +39,7 @@ class Live implements LiveSystem {
   #modules: ReadonlyMap<string, KernelTypes> | undefined;
   #kallsyms: Kallsyms | undefined;
   #kernelText: LiveKernelText | undefined;
+  #kernelImage: KernelImage | string | undefined;
   #functions: readonly string[] | undefined;
   #events: readonly { readonly category: string; readonly name: string }[] | undefined;
 
@@ -100,6 +102,10 @@ class Live implements LiveSystem {
 
   kallsyms(): Kallsyms {
     return (this.#kallsyms ??= Kallsyms.read());
+  }
+
+  kernelImage(): KernelImage | string {
+    return (this.#kernelImage ??= kernelImage(this.kallsyms().address("_text")));
   }
 
   kernelCode(name: string): KernelCode | string {

@@ -19,6 +19,8 @@ export interface System {
   symbolAddress(name: string): bigint | undefined;
   /** The machine code of a kernel function as it runs now; or why it is not to be had. Absent on machines without one. */
   kernelCode?(name: string): KernelCode | string;
+  /** The kernel's binary with its debug information, or why there is none. Opens nothing until it is called. */
+  kernelImage?(): KernelImage | string;
   /** A tracepoint's format file, parsed. */
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
@@ -52,6 +54,12 @@ export interface KernelCode {
   forbidden(address: bigint): boolean;
   /** The symbol that an address lies in. */
   nameAt(address: bigint): { readonly name: string; readonly offset: number } | undefined;
+}
+
+export interface KernelImage {
+  readonly binary: Binary;
+  /** What is to be added to an address of the binary to have one of the running kernel. */
+  readonly slide: bigint;
 }
 
 export interface TracepointFormat {

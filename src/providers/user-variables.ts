@@ -18,7 +18,14 @@ export interface ProgramPlace {
   readonly offset: bigint;
   /** The probe fires when the function there has returned: its frame is gone. */
   readonly returns: boolean;
+  /** The binary is the running kernel's, which is so much further up than it was linked for. */
+  readonly kernelSlide?: bigint;
+  /** The copy that begins there. */
+  readonly inlined?: InlinedCopy;
 }
+
+/** A copy of a function that was inlined into another. */
+export interface InlinedCopy { readonly fn: SourceFunction; readonly instance: FunctionInstance }
 
 /** Whether a handler wants anything that only debug information tells. */
 export function wantsVariables(uses: ReadonlySet<string>): boolean {
@@ -32,11 +39,18 @@ export function debugInfoOf(binary: Binary): DebugInfo | string {
 /** Types are made once a binary, so that equal ones are one object. */
 const typesOf = new WeakMap<DebugInfo, DebugTypes>();
 
+export interface PlaceContext {
+  readonly context: Context;
+  /** Equal for places where everything that the handler mentions is fetched alike: they can share a program. */
+  readonly key: string;
+  /** What the handler mentions and is not there: "`n` is optimised out here". */
+  readonly lacking?: string;
+}
+
 /**
- * `context` with what debug information tells of the variables at a place that the handler mentions; `key` is equal for places
- * where they are fetched alike, which can share a program.
+ * `context` with what debug information tells of the variables at a place that the handler mentions.
  */
-export function withVariables(context: Context, place: ProgramPlace, system: System, { uses }: Pick<ResolveOptions, "uses">): { readonly context: Context; readonly key: string } {
+export function withVariables(context: Context, place: ProgramPlace, system: System, { uses }: Pick<ResolveOptions, "uses">): PlaceContext {
   const info = debugInfoOf(place.binary);
   const address = place.binary.address(place.offset);
   if (typeof info === "string" || address === undefined) {
@@ -45,7 +59,7 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
     return { context: { ...context, variables: reason }, key: reason };
   }
   const seen = seenFrom(place, address, info, context, system);
-  const around = functionAround(info, place.binary, place.offset, address);
+  const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
   const retval = around === undefined || !place.returns || !uses.has("retval.*") ? undefined : resultOf(around.fn, seen);
   const args = place.returns ? undefined : parametersOf(around, info, seen);
   const variables = new Variables(info, seen, place.returns, args ?? [], around, uses);
@@ -55,7 +69,19 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
       ...context, variables, ...(args === undefined || !uses.has("args") ? {} : { args }), ...(retval === undefined ? {} : { retval }),
     },
     key: keyOf([usedArgs, variables.used, retval]),
+    ...lackingIn(args, variables, uses),
   };
+}
+
+function lackingIn(args: readonly Argument[] | undefined, variables: Variables, uses: ReadonlySet<string>): { readonly lacking?: string } {
+  for (const use of uses) {
+    const [kind, name] = /^(args|var)\.(.+)$/s.exec(use)?.slice(1) ?? [];
+    if (name === undefined || name === "*" || (kind === "args" && args === undefined)) continue;
+    const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
+    if (found === undefined || typeof found === "string") return { lacking: `there is no \`${name}\`` };
+    if (found.absent !== undefined) return { lacking: `\`${name}\` is ${found.absent}` };
+  }
+  return {};
 }
 
 function keyOf(parts: unknown): string {
@@ -65,10 +91,16 @@ function keyOf(parts: unknown): string {
   });
 }
 
-function seenFrom({ binary, returns }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
+function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
   const registers = registersOf(hostMachine);
   let types = typesOf.get(info);
-  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, "user"));
+  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, kernelSlide === undefined ? "user" : "kernel"));
+  if (kernelSlide !== undefined) {
+    return {
+      address, registers, types, space: "kernel", loaded: (wanted) => ({ kind: "constant", value: BigInt.asUintN(64, wanted + kernelSlide) }),
+      threadLocal: () => "in thread-local storage, which the kernel does not have",
+    };
+  }
   const here: Fetch | undefined = !returns ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
     : context.func === "user" ? { kind: "function" } : undefined;
   return {
@@ -160,7 +192,7 @@ class Variables implements ProgramVariables {
     this.#seen = seen;
     this.#args = args;
     this.#around = around;
-    this.#scope = returns ? [] : info.variablesAt(seen.address);
+    this.#scope = returns ? [] : scopeAt(info, seen.address, around?.instance);
     const named = [...uses].filter((use) => use.startsWith("var.")).map((use) => use.slice("var.".length));
     this.used = [...named.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
   }
@@ -228,6 +260,14 @@ class Variables implements ProgramVariables {
     }
     return [...all.values()];
   }
+}
+
+/** At its very entry, a copy's parameters may not be in scope yet, by the letter. */
+function scopeAt(info: DebugInfo, address: bigint, instance: FunctionInstance | undefined): readonly Variable[] {
+  const inScope = info.variablesAt(address);
+  if (instance?.kind !== "inlined") return inScope;
+  const there = inScope.some((variable) => variable.outer !== true && instance.parameters.some(({ name }) => name === variable.name));
+  return there ? inScope : [...instance.parameters];
 }
 
 /** Is this the file that is meant: its path, or the end of it? */

@@ -14,6 +14,9 @@ const pathParts: Readonly<Record<string, number>> = {
   uprobe: 1, uretprobe: 1, u: 1, ur: 1, line: 1, usdt: 1, U: 1, iter: 2, it: 2, insn: 1, ret: 1, plt: 1, process: 1,
 };
 
+/** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */
+const sourceLine = /^(?:kprobe|k)@/;
+
 export function parseProbe(p: Cursor): Probe {
   const start = p.token.start;
   const specs: ProbeSpec[] = [];
@@ -77,7 +80,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       case "\n":
         break reading;
       case "/":
-        if (pathParts[parts[0]] !== parts.length - 1) break reading;
+        if (pathParts[parts[0]] !== parts.length - 1 && !(parts.length === 1 && sourceLine.test(parts[0]))) break reading;
         add(character);
         break;
       case "\"": {
@@ -104,7 +107,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       default: add(character);
     }
   }
-  const [provider = "", ...rest] = parts;
+  const [provider = "", ...rest] = sourceLine.test(parts[0] ?? "") ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
   return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
 }
 

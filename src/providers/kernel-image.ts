@@ -1,0 +1,57 @@
+// The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just this build.
+import { existsSync, readFileSync } from "node:fs";
+import { release } from "node:os";
+import { ElfError, notesIn } from "../debuginfo/elf.ts";
+import { LiveBinary } from "./live-binary.ts";
+import type { KernelImage } from "./system.ts";
+
+const NT_GNU_BUILD_ID = 3;
+
+/** Where distributions put it, `file` first where it is given. */
+function places(file: string | undefined, buildId: string | undefined): string[] {
+  if (file !== undefined) return [file];
+  const version = release();
+  return [
+    `/usr/lib/debug/boot/vmlinux-${version}`, `/usr/lib/debug/lib/modules/${version}/vmlinux`, `/usr/lib/debug/usr/lib/modules/${version}/vmlinux`,
+    `/lib/modules/${version}/build/vmlinux`, `/boot/vmlinux-${version}`,
+    ...(buildId === undefined ? [] : [`/usr/lib/debug/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`]),
+  ];
+}
+
+/**
+ * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in
+ * /proc/kallsyms), which address space randomisation moves at each boot.
+ */
+export function kernelImage(text: bigint | undefined, file = process.env["STROBE_VMLINUX"]): KernelImage | string {
+  const running = runningBuildId();
+  const found = places(file, running).find((path) => existsSync(path));
+  if (found === undefined) {
+    return file !== undefined ? `there is no file ${file}`
+      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or set STROBE_VMLINUX to its vmlinux`;
+  }
+  try {
+    const binary = new LiveBinary(found, found, "");
+    if (running !== undefined && binary.buildId !== undefined && binary.buildId !== running) {
+      return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${running})`;
+    }
+    const linked = binary.codeAddress();
+    if (linked === undefined) return `${found} has no code`;
+    if (text === undefined) return "/proc/kallsyms hides where the kernel is: be root";
+    return { binary, slide: text - linked };
+  } catch (error) {
+    if (error instanceof ElfError || (error instanceof Error && "code" in error)) return `${found}: ${error.message}`;
+    throw error;
+  }
+}
+
+/** From the notes that the kernel shows of itself. */
+function runningBuildId(): string | undefined {
+  try {
+    for (const { name, type, description } of notesIn(readFileSync("/sys/kernel/notes"))) {
+      if (name === "GNU" && type === NT_GNU_BUILD_ID) return description.toString("hex");
+    }
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+  }
+  return undefined;
+}
