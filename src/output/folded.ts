@@ -61,9 +61,9 @@ function frameNames(type: StackType, { view }: Memory, offset: number, services:
   return frames.map((frame) => frameName(frame, type.space)).reverse();
 }
 
-function frameName({ symbol, module }: Frame, space: StackType["space"]): string {
+function frameName({ symbol, module, inlined }: Frame, space: StackType["space"]): string {
   const name = symbol ?? (module === undefined ? "[unknown]" : `[${basename(module)}]`);
-  return space === "kernel" ? `${name}_[k]` : name;
+  return space === "kernel" ? `${name}_[k]` : inlined ? `${name}_[i]` : name;
 }
 
 /** What would end the frame or the line. */

@@ -16,15 +16,19 @@ export function stackAddresses(type: StackType, id: bigint, services: ConsumerSe
 }
 
 /**
- * Frames with names. All but the innermost are return addresses: the call is the instruction before, which may be the last of
+ * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost are return addresses: the call is the instruction before, which may be the last of
  * its function, so that the address itself already belongs to the next one.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
-  const { symbols } = services;
-  const resolve = (address: bigint): Frame => (type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid));
-  return stackAddresses(type, id, services).map((address, depth) => {
+  const { symbols, plan } = services;
+  const withSources = plan.config.showDebugInfo && type.space === "user" && symbols.inlined !== undefined;
+  const resolve = (address: bigint): readonly Frame[] => {
+    if (withSources && symbols.inlined) return symbols.inlined(address, pid);
+    return [type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid)];
+  };
+  return stackAddresses(type, id, services).flatMap((address, depth) => {
     if (depth === 0) return resolve(address);
-    const caller = resolve(address - 1n);
-    return caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 };
+    return resolve(address - 1n).map((caller) => (
+      caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
   });
 }

@@ -1,4 +1,5 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
+import { basename } from "node:path";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
@@ -147,8 +148,10 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
 }
 
 function frameText(frame: Frame): string {
-  if (frame.symbol === undefined) return `0x${frame.address.toString(16)}`;
-  return `${frame.symbol}+${frame.offset ?? 0}`;
+  const { symbol, offset, inlined, source } = frame;
+  const place = source === undefined ? "" : ` (${basename(source.file)}:${source.line})`;
+  if (symbol === undefined) return `0x${frame.address.toString(16)}${place}`;
+  return `${symbol}${inlined ? " [inlined]" : `+${offset ?? 0}`}${place}`;
 }
 
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {

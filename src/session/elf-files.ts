@@ -2,14 +2,20 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { GoProgram } from "../debuginfo/go-functions.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
-import { Elf, type Bytes } from "../debuginfo/elf.ts";
+import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import type { DebugInfo, SourceFrame } from "../debuginfo/dwarf/facts.ts";
+import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { debugInfoOfBinary } from "../providers/debug-files.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
 
 const missingKept = 4096;
 const likelyAsked = 64;
+const sourcesKept = 1 << 16;
 
 export interface BinarySymbols {
   readonly elf?: Elf;
+  /** From debug information, read when first asked for: what is inlined there, innermost first, then the function. */
+  sources?(fileOffset: bigint): readonly SourceFrame[];
   /** The function at an offset of the file. */
   lookup(fileOffset: bigint): { readonly symbol: string; readonly offset: number } | undefined;
 }
@@ -89,7 +95,7 @@ export class ElfFiles implements Disposable {
       this.#open.push(bytes);
       const symbols = new ElfSymbols(elf, this.#debug(elf));
       let go: { readonly program: GoProgram | undefined } | undefined;
-      const found: BinarySymbols = {
+      const found: { -readonly [K in keyof BinarySymbols]: BinarySymbols[K] } = {
         elf,
         lookup(fileOffset) {
           try {
@@ -105,6 +111,7 @@ export class ElfFiles implements Disposable {
           }
         },
       };
+      found.sources = sourcesOf(elf, path);
       this.#binaries.set(`file ${bytes.identity}`, found);
       return found;
     }
@@ -137,6 +144,27 @@ export class ElfFiles implements Disposable {
     this.#binaries.clear();
     this.#missing.clear();
   }
+}
+
+function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly SourceFrame[] {
+  const known = new Map<bigint, readonly SourceFrame[]>();
+  let info: DebugInfo | string | undefined;
+  return (fileOffset) => {
+    const frames = known.get(fileOffset);
+    if (frames) return frames;
+    const root = /^\/proc\/\d+\/root(?=\/)/.exec(path)?.[0] ?? "";
+    try {
+      info ??= debugInfoOfBinary({ elf, path, root, shownPath: path.slice(root.length) });
+      const address = elf.addressOf(fileOffset);
+      const found = typeof info === "string" || address === undefined ? [] : info.framesAt(address);
+      if (known.size >= sourcesKept) known.clear();
+      known.set(fileOffset, found);
+      return found;
+    } catch (error) {
+      if (error instanceof DwarfError || error instanceof ElfError) return []; // damaged
+      throw error;
+    }
+  };
 }
 
 function buildIdOf(elf: Elf): string | undefined {

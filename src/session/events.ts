@@ -48,6 +48,8 @@ export interface SymbolResolver {
   /** `vfs_read`, offset 12; undefined when unknown. */
   kernel(address: bigint): Frame;
   user(address: bigint, pid: number): Frame;
+  /** With debug information: the copies inlined there, innermost first, then the function; each with its place in the source. */
+  inlined?(address: bigint, pid: number): readonly Frame[];
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
   stack(id: bigint, map: number): readonly bigint[] | undefined;
   /** Build id and file offset frames of a build-id stack. */
@@ -64,6 +66,10 @@ export interface Frame {
   readonly offset?: number;
   /** Module or binary it lies in. */
   readonly module?: string;
+  /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. */
+  readonly source?: { readonly file: string; readonly line: number };
+  /** A copy inlined into the function of a later frame, at the same address. */
+  readonly inlined?: true;
 }
 
 /** A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed over CPUs. */

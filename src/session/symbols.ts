@@ -151,6 +151,11 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return this.#users.frame(address, pid);
   }
 
+  inlined(address: bigint, pid: number): readonly Frame[] {
+    this.read();
+    return this.#users.inlined(address, pid);
+  }
+
   stack(id: bigint, map: number): readonly bigint[] | undefined {
     const bytes = this.#stackBytes(id, map);
     if (!bytes) return undefined;

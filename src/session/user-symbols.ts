@@ -137,6 +137,19 @@ export class UserSymbols {
     return frame;
   }
 
+  /** With debug information: what is inlined at an address, innermost first, then the function. */
+  inlined(address: bigint, pid: number): readonly Frame[] {
+    const frame = this.frame(address, pid);
+    const mapping = mappingOf(this.#process(pid), address);
+    const sources = mapping?.path.startsWith("/") ? this.binary(mapping, pid)?.sources?.(address - mapping.start + mapping.offset) ?? [] : [];
+    if (sources.length === 0) return [frame];
+    return sources.map(({ function: symbol, position: { file, line }, inlined }) => {
+      const source = line > 0 ? { source: { file, line } } : {};
+      if (!inlined) return { ...frame, ...source };
+      return { address, symbol, inlined, ...source, ...(frame.module === undefined ? {} : { module: frame.module }) };
+    });
+  }
+
   #process(pid: number): Process {
     const process = this.#processes.get(pid);
     if (process) return process;

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { bpfObjects, compileC, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
 /** Frames of all kinds, in an order that a seed decides; `hit` is reached `hits` times, its argument counting them. */
 const wandersSource = `
@@ -135,3 +135,99 @@ for (const [kind, flags] of Object.entries({
     ours.forEach((stack, i) => assert.equal(stack, theirs[i], `stack ${i}`));
   });
 }
+
+const inlinedSource = `
+#include <unistd.h>
+volatile int sink;
+__attribute__((noinline, noclone)) void hit(int x) { sink += x; __asm__ volatile("" ::: "memory"); }
+static inline __attribute__((always_inline)) int inner(int x) { hit(x + 1); return sink * 2; }
+static inline __attribute__((always_inline)) int middle(int x) { int r = inner(x * 3); return r + 1; }
+__attribute__((noinline, noclone)) int outer(int x) {
+	int r = middle(x);
+	return r + 1;
+}
+int main(void) { char c; return read(0, &c, 1) == 1 ? outer(3) == 0 : 1; }
+`;
+
+test("inlined copies and source lines stand in a stack where they are asked for", deadline, async () => {
+  const path = compileC(folder.path, "inlines", inlinedSource, ["-O2", "-g", "-fomit-frame-pointer"]);
+  const frames = async (setting: string): Promise<string[]> => {
+    const child = waiting(path);
+    try {
+      const running = startStrobe(["-p", String(child.pid), "-e", `${setting} uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
+      await running.attached;
+      child.stdin!.end("x");
+      const { stdout } = await running.outcome;
+      const lines = stdout.trim().split("\n").map((line) => line.trim().replace(/\+\d+/, ""));
+      return lines.slice(0, lines.findIndex((line) => line.startsWith("main")) + 1);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  };
+  assert.deepEqual(await frames(""), ["hit", "outer", "main"]);
+  assert.deepEqual(await frames("config = { show_debug_info = true }"), [
+    "hit (inlines.c:4)", "inner [inlined] (inlines.c:5)", "middle [inlined] (inlines.c:6)", "outer (inlines.c:8)", "main (inlines.c:11)",
+  ]);
+});
+
+const pluginSource = "void hit(int);\nint plug(int x) { hit(x); return x + 1; }\n";
+const loadsSource = `
+#include <dlfcn.h>
+#include <unistd.h>
+__attribute__((noinline, noclone)) void hit(int x) { __asm__ volatile("" :: "r"((long)x) : "memory"); }
+__attribute__((noinline, noclone)) int calls(int (*plug)(int)) { return plug(3) + 1; }
+int main(int argc, char **argv) {
+	char c;
+	int (*plug)(int) = 0;
+	while (read(0, &c, 1) == 1) {
+		if (!plug) plug = dlsym(dlopen(argv[1], RTLD_NOW), "plug");
+		calls(plug);
+	}
+}
+`;
+
+test("programs that start later, and libraries that they open later, are unwound as soon as they are known", deadline, async () => {
+  const library = compileC(folder.path, "libplug.so", pluginSource, ["-O2", "-fomit-frame-pointer", "-shared", "-fPIC"]);
+  const path = compileC(folder.path, "loads", loadsSource, ["-O2", "-fomit-frame-pointer", "-rdynamic"]);
+  const running = startStrobe(["-e", `uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
+  await running.attached;
+  const child = spawn(path, [library], { stdio: ["pipe", "ignore", "ignore"] });
+  try {
+    const stacks = (): string[] => running.stdout().split("\n\n").map((text) => text.trim().split("\n").map((line) => line.trim().replace(/\+\d+$/, "")).join(" "));
+    const whole = "hit plug calls main __libc_start_call_main __libc_start_main _start";
+    // How soon is the machine's business: each byte is one more stack.
+    while (!stacks().includes(whole)) {
+      child.stdin.write("x");
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    child.stdin.end("xxx");
+    await once(child, "exit");
+    running.child.kill("SIGINT");
+    await running.outcome;
+    assert.deepEqual(stacks().filter((stack) => stack !== "").slice(-3), [whole, whole, whole]);
+  } finally {
+    child.kill("SIGKILL");
+    running.child.kill("SIGKILL");
+  }
+});
+
+test("the setting and dw_ustack mean the same, and what cannot be is said", deadline, async () => {
+  const path = compileC(folder.path, "settings", inlinedSource, ["-O2", "-fomit-frame-pointer"]);
+  const run = async (script: string): Promise<string> => {
+    const child = waiting(path);
+    try {
+      const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 60_000 });
+      await running.attached;
+      child.stdin!.end("x");
+      return (await running.outcome).stdout.replaceAll(/\+\d+/g, "").replaceAll(/\s+/g, " ").trim();
+    } finally {
+      child.kill("SIGKILL");
+    }
+  };
+  const probe = `uprobe:${path}:hit`;
+  assert.equal(await run(`config = { stack_unwinding = "dwarf" } ${probe} { @[ustack(3)] = count(); }`), "@[ hit outer main ]: 1");
+  assert.equal(await run(`${probe} { @[dw_ustack(3)] = count(); @n = len(ustack(dwarf, 3)); @same = dw_ustack(3); }`), "@[ hit outer main ]: 1 @n: 3 @same: hit outer main");
+  const { code, stderr } = await strobe(["-e", `${probe} { print(ustack(dwarf, build_id)); }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /unwound stacks have addresses, no build ids/);
+});

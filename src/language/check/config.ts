@@ -8,7 +8,7 @@ const defaults: Config = {
   maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: 1024, maxBpfProgs: 1024,
   ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true,
   stringTrailer: "..", cppDemangle: true, lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1_000_000,
-  showDebugInfo: true, cacheUserSymbols: "PER_PID",
+  showDebugInfo: false, cacheUserSymbols: "PER_PID",
 };
 
 /** Reads a value's text; a string is the complaint when it does not do. */
