@@ -6,6 +6,7 @@ import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
 import { builtins } from "../../src/language/builtins/table.ts";
+import { strobe as strobePlugin } from "../../src/esbuild-plugin.ts";
 import { compileScript } from "../../src/index.ts";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
 
@@ -181,12 +182,16 @@ for (const [i, { at, text, output }] of inLanguage("ts").entries()) {
     writeFileSync(shim, `
       import { trace as start } from ${JSON.stringify(library)};
       export * from ${JSON.stringify(library)};
-      export const trace = (script, options = {}) =>
-        start(script, { ...options, signal: AbortSignal.any([AbortSignal.timeout(1500), ...(options.signal ? [options.signal] : [])]) });
+      export const trace = (first, ...rest) => {
+        const options = rest.length > 0 && rest.at(-1).kind !== "probe" ? rest.pop() : {};
+        return start(first, ...rest, { ...options, signal: AbortSignal.any([AbortSignal.timeout(1500), ...(options.signal ? [options.signal] : [])]) });
+      };
     `);
     const program = join(scratch, `example-${i}.mjs`);
+    const source = join(scratch, `example-${i}.ts`);
+    writeFileSync(source, text);
     await build({
-      stdin: { contents: text, loader: "ts", resolveDir: scratch }, outfile: program, bundle: true, platform: "node", format: "esm",
+      entryPoints: [source], plugins: [strobePlugin()], outfile: program, bundle: true, platform: "node", format: "esm",
       target: "node20.19", logLevel: "error", alias: { strobe: shim }, external: [library, "node:*"],
     });
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "pipe"] });
