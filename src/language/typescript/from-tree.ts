@@ -32,8 +32,8 @@ interface Written { readonly text: string; readonly strength: number }
 
 /** Builtins with words for arguments: strings here. */
 const worded: ReadonlySet<string> = new Set(["pid", "tid", "nsecs", "kstack", "ustack", "dw_ustack"]);
-/** Builtins whose first argument may be a map as a whole. */
-const ofMaps: ReadonlySet<string> = new Set(["print", "clear", "zero", "len"]);
+/** Builtins whose first argument may be a map as a whole, beyond what are methods of maps here. */
+const ofMaps: ReadonlySet<string> = new Set(["print"]);
 
 /** A constructor of the library: what stands before the handler, and whether the handler is given the arguments. */
 interface Constructor { readonly name: string; readonly args: boolean; readonly words: (parts: readonly string[]) => readonly (string | number)[] | undefined }
@@ -354,6 +354,8 @@ class Writer {
     if (own !== undefined) return `${own}(${args.map((one) => this.#value(one)).join(", ")})`;
     if (first?.kind === "map") {
       const keys = (): string => [...first.keys, ...(rest.length === 1 && rest[0].kind === "tuple" ? rest[0].elements : rest)].map((one) => this.#value(one)).join(", ");
+      if (name === "clear" || name === "zero") return `${this.#mapName(first)}.${name}()`;
+      if (name === "len") return `${this.#mapName(first)}.size`;
       if (name === "delete") return `${this.#mapName(first)}.delete(${keys()})`;
       if (name === "has_key") return `${this.#mapName(first)}.has(${keys()})`;
     }
