@@ -13,7 +13,7 @@ import { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
 import { scanFile } from "./scan-file.ts";
-import { bodyAt, bodyAround, hasLocationLists, keyOf, scopesAt, scopesOf, type Instance } from "./scopes.ts";
+import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
 import { UnitAddresses } from "./unit-addresses.ts";
@@ -31,6 +31,8 @@ export interface DebugFiles {
   /** A file of split entries: by the name and folder that its unit tells. */
   split?(name: string, folder: string): Elf | undefined;
 }
+
+const PT_TLS = 7;
 
 /** Whether a file has debug information at all. */
 export function hasDebugInfo(elf: Elf): boolean {
@@ -60,23 +62,26 @@ class Debug implements DebugInfo {
     this.#files = files;
     this.#main = new DwarfFile(DwarfSections.of(files.debug), () => this.#alternate());
     this.#lines = new LineTables(this.#main);
-    this.#around = { cfa: (address) => this.#cfa(address), position: (entry) => this.#declared(entry) };
+    this.#around = {
+      cfa: (address) => this.#cfa(address), position: (entry) => this.#declared(entry), threadLocal: (offset) => this.#threadLocal(offset),
+    };
   }
 
   functionsNamed(name: string): readonly SourceFunction[] {
     const found = new Map<string, { readonly entry: Entry; readonly instances: Instance[] }>();
-    const seen = new Set<Instance>();
+    const seen = new Set<string>();
     for (const entry of this.#entriesNamed("functions", name)) {
       if (!isNamed(entry, name)) continue;
-      const instances = scopesOf(entry.unit).instances.get(keyOf(entry.origin)) ?? [];
+      const instances = instancesOf(entry);
       if (instances.length === 0) continue;
       const position = this.#declared(instances[0].entry);
       const identity = `${qualifiedName(entry)}\0${linkageNameOf(entry) ?? ""}\0${position.file}\0${position.line}`;
       const known = found.get(identity) ?? { entry: instances[0].entry, instances: [] };
       found.set(identity, known);
       for (const instance of instances) {
-        if (seen.has(instance)) continue;
-        seen.add(instance);
+        const key = keyOf(instance.entry);
+        if (seen.has(key)) continue;
+        seen.add(key);
         known.instances.push(instance);
       }
     }
@@ -128,21 +133,24 @@ class Debug implements DebugInfo {
       }
     }
     if (nearest === Infinity) return [];
-    const candidates: { readonly address: number; readonly column: number; readonly path: string }[] = [];
+    interface Candidate { readonly address: number; readonly column: number; readonly path: string }
+    const found: Candidate[] = [];
     for (const { header, rows, wanted } of tables) {
+      const candidates: Candidate[] = [];
       for (let row = 0; row < rows.count; row++) {
         if (rows.lines[row] !== nearest || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
         if (column !== undefined && nearest === line && rows.columns[row] !== column) continue;
         candidates.push({ address: rows.addresses[row], column: rows.columns[row], path: this.#lines.path(header, rows.files[row]) });
       }
+      // A copy begins where its first instruction is; a line may come back to itself many times.
+      const first = new Map<string, Candidate>();
+      for (const candidate of candidates.sort((a, b) => a.address - b.address)) {
+        const copy = candidates.length === 1 ? "" : this.#copyAt(candidate.address);
+        if (!first.has(copy)) first.set(copy, candidate);
+      }
+      found.push(...first.values());
     }
-    // A copy begins where its first instruction is; a line may come back to itself many times.
-    const first = new Map<string, (typeof candidates)[number]>();
-    for (const candidate of candidates.sort((a, b) => a.address - b.address)) {
-      const copy = this.#copyAt(candidate.address);
-      if (!first.has(copy)) first.set(copy, candidate);
-    }
-    return [...first.values()].map(({ address, column, path }) => this.#place(path, nearest, column, address));
+    return found.sort((a, b) => a.address - b.address).map(({ address, column, path }) => this.#place(path, nearest, column, address));
   }
 
   *lines(file: string): Iterable<LinePlace> {
@@ -374,6 +382,13 @@ class Debug implements DebugInfo {
       this.#alternateFile = { found };
     }
     return this.#alternateFile.found;
+  }
+
+  /** GCC's split entries give the address in the file's image of the storage in place of the offset into it. */
+  #threadLocal(offset: bigint): bigint {
+    const image = this.#files.binary.segments.find(({ type }) => type === PT_TLS);
+    const within = image === undefined ? -1n : offset - image.address;
+    return image !== undefined && within >= 0n && within < image.memorySize ? within : offset;
   }
 
   #cfa(address: bigint): LocationExpression | undefined {

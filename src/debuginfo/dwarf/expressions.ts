@@ -14,6 +14,8 @@ export interface Place {
   /** Where that function begins: there a register still has what the caller left in it. */
   readonly functionStart?: bigint;
   readonly cfa: (address: bigint) => LocationExpression | undefined;
+  /** An offset into the module's thread-local storage, from what the expression says. */
+  readonly threadLocal: (offset: bigint) => bigint;
   readonly variableAt: (entry: Entry) => Variable | undefined;
   readonly frameBase: (place: Place) => LocationExpression;
 }
@@ -270,7 +272,8 @@ class Machine {
         case OP.form_tls_address: case OP.GNU_push_tls_address: {
           const offset = this.#pop();
           if (offset.kind !== "constant" && offset.kind !== "static") throw new Unknowable("its place in thread-local storage is computed");
-          this.#push({ kind: "thread-local", offset: offset.kind === "constant" ? offset.value : offset.address });
+          const said = offset.kind === "constant" ? offset.value : offset.address;
+          this.#push({ kind: "thread-local", offset: this.#place.threadLocal(said) });
           break;
         }
         case OP.call2: case OP.call4: case OP.call_ref: {

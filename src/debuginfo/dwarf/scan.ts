@@ -101,7 +101,7 @@ function insert(slots: Float64Array, key: number): boolean {
   }
 }
 
-const KIND = { skip: 0, unit: 1, scope: 2, type: 3, plainType: 4, function: 5, variable: 6, inlined: 7 } as const;
+const KIND = { skip: 0, unit: 1, scope: 2, type: 3, plainType: 4, function: 5, variable: 6, inlined: 7, staticMember: 8 } as const;
 const CAPTURE = { name: 1, linkage: 2, sibling: 3, declaration: 4, origin: 5, low: 6, inline: 7, location: 8, textBase: 9, constant: 10 } as const;
 
 /** How entries of one shape are passed over: `steps` with a capture behind each (0: none), and its form. */
@@ -154,7 +154,9 @@ function captureOf(attribute: number, kind: number): number {
 }
 
 function shapeOf(abbreviation: Abbreviation, header: UnitHeader): Shape {
-  const kind = kindOf(abbreviation.tag);
+  // Before DWARF 5 a class declares its static variables as members.
+  const isStatic = abbreviation.tag === TAG.member && abbreviation.attributes.includes(AT.declaration);
+  const kind = isStatic ? KIND.staticMember : kindOf(abbreviation.tag);
   const steps: number[] = [], captures: number[] = [], forms: number[] = [];
   let sibling = false;
   abbreviation.forms.forEach((form, i) => {
@@ -311,8 +313,13 @@ class Scanner {
         case KIND.scope: if (scope >= 0) inner = this.#newScope(scope, name, "(anonymous namespace)"); break;
         case KIND.type:
           if (scope < 0) break;
-          if (name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, scope, shape.tag);
-          inner = shape.children ? this.#newScope(scope, name, "(anonymous)") : scope;
+          if (name >= 0 && (flags & MASK_DECLARED) !== 0) this.#named(base + at, name, -1, scope);
+          {
+            // A type unit declares its type within its namespaces and defines it outside.
+            const around = origin >= 0 ? this.#scopeNamedAt(origin) ?? scope : scope;
+            if (name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, around, shape.tag);
+            inner = shape.children ? this.#newScope(around, name, "(anonymous)") : around;
+          }
           break;
         case KIND.plainType: if (scope >= 0 && name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, scope, shape.tag); break;
         case KIND.function:
@@ -333,6 +340,7 @@ class Scanner {
             else if (origin >= 0) this.#refer(base + at, origin, alternate, true, linkage);
           }
           break;
+        case KIND.staticMember: if (name >= 0 && scope >= 0) this.#named(base + at, name, linkage, scope); break;
         case KIND.inlined:
           if (origin >= 0 && (alternate || origin < base || origin >= header.end) && (flags & MASK_DROPPED) === 0) {
             this.#refer(base + at, origin, alternate, false, -1);
@@ -389,7 +397,8 @@ class Scanner {
     return true;
   }
 
-  #resolve(at: number, target: number, variable: boolean, ownLinkage: number): void {
+  /** Where in the list of what has a name an entry is; -1. */
+  #placeNamed(target: number): number {
     let low = 0;
     let high = this.#namedAt.length;
     while (low < high) {
@@ -397,8 +406,18 @@ class Scanner {
       if (this.#namedAt[middle] < target) low = middle + 1;
       else high = middle;
     }
+    return this.#namedAt[low] === target ? low : -1;
+  }
+
+  #scopeNamedAt(target: number): number | undefined {
+    const place = this.#placeNamed(target);
+    return place < 0 ? undefined : this.#namedScope[place];
+  }
+
+  #resolve(at: number, target: number, variable: boolean, ownLinkage: number): void {
+    const low = this.#placeNamed(target);
     // A copy of an abstract form that is itself a definition of a declaration: that one is listed already.
-    if (this.#namedAt[low] !== target) return;
+    if (low < 0) return;
     const name = this.#namedName[low];
     const linkage = ownLinkage >= 0 ? ownLinkage : this.#namedLinkage[low];
     const scope = this.#namedScope[low];

@@ -1,8 +1,9 @@
 // Functions of a unit, their copies in others, and what is in scope at an address.
+import type { Abbreviation } from "./abbreviations.ts";
 import { AT, TAG } from "./constants.ts";
 import { isList } from "./locations.ts";
 import { entryAddress, rangesOf, type Range } from "./ranges.ts";
-import type { Entry, Unit } from "./units.ts";
+import { alternateReference, type Entry, type Unit } from "./units.ts";
 
 /** A body or an inlined copy that has code. */
 export interface Instance {
@@ -14,48 +15,80 @@ export interface Instance {
 
 interface Body { readonly low: number; readonly high: number; readonly instance: Instance }
 
-interface UnitScopes {
-  /** By the origin that they share, as `keyOf` writes it. */
-  readonly instances: ReadonlyMap<string, readonly Instance[]>;
-  /** Ranges of functions with a body, in order of address. */
-  readonly bodies: readonly Body[];
-}
-
-const notes = {};
+const bodyNotes = {};
+const referenceNotes = {};
 
 /** What tells an entry from all others, of this file or another. */
 export const keyOf = (entry: Entry): string => `${entry.unit.file.id} ${entry.unit.header.section} ${entry.sectionOffset}`;
 
-/** All functions of a unit that have code, found in one pass. */
-export function scopesOf(unit: Unit): UnitScopes {
-  return unit.note(notes, () => {
-    const instances = new Map<string, Instance[]>();
+function instanceFrom(entry: Entry): Instance | undefined {
+  const ranges = rangesOf(entry);
+  if (ranges.length === 0) return undefined;
+  return { entry, inlined: entry.tag === TAG.inlined_subroutine, ranges, start: entryAddress(entry, ranges) };
+}
+
+/** Ranges of functions with a body, in order of address. */
+function bodiesOf(unit: Unit): readonly Body[] {
+  return unit.note(bodyNotes, () => {
     const bodies: Body[] = [];
-    for (let index = 1; index < unit.count; index++) {
-      const tag = unit.tagOf(index);
-      if (tag !== TAG.subprogram && tag !== TAG.inlined_subroutine) continue;
-      const { attributes } = unit.abbreviationOf(index);
-      if (!attributes.includes(AT.low_pc) && !attributes.includes(AT.ranges)) continue;
-      const entry = unit.entry(index);
-      const ranges = rangesOf(entry);
-      if (ranges.length === 0) continue;
-      const instance = { entry, inlined: tag === TAG.inlined_subroutine, ranges, start: entryAddress(entry, ranges) };
-      const key = keyOf(entry.origin);
-      const same = instances.get(key);
-      if (same === undefined) instances.set(key, [instance]);
-      else same.push(instance);
-      if (!instance.inlined) for (const { low, high } of ranges) bodies.push({ low, high, instance });
+    for (const index of unit.entriesOfShape((shape) => shape.tag === TAG.subprogram && hasCode(shape))) {
+      const instance = instanceFrom(unit.entry(index));
+      for (const { low, high } of instance?.ranges ?? []) bodies.push({ low, high, instance: instance! });
     }
-    bodies.sort((a, b) => a.low - b.low);
-    return { instances, bodies };
+    return bodies.sort((a, b) => a.low - b.low);
   });
+}
+
+const hasCode = ({ attributes }: Abbreviation): boolean => attributes.includes(AT.low_pc) || attributes.includes(AT.ranges);
+const isFunction = ({ tag }: Abbreviation): boolean => tag === TAG.subprogram || tag === TAG.inlined_subroutine;
+
+/** Functions and copies of a unit by what they complete, as `Unit.referenceOf` numbers it. */
+function completions(unit: Unit): ReadonlyMap<number, readonly number[]> {
+  return unit.note(referenceNotes, () => {
+    const found = new Map<number, number[]>();
+    for (const attribute of [AT.abstract_origin, AT.specification]) {
+      for (const index of unit.entriesOfShape((shape) => isFunction(shape) && shape.attributes.includes(attribute))) {
+        const target = unit.referenceOf(index, attribute);
+        const same = found.get(target);
+        if (same === undefined) found.set(target, [index]);
+        else same.push(index);
+      }
+    }
+    return found;
+  });
+}
+
+/** All that runs as the function of an entry: its body, and its inlined copies in the same unit. */
+export function instancesOf(entry: Entry): readonly Instance[] {
+  const { unit } = entry;
+  const found: Instance[] = [];
+  const seen = new Set<number>();
+  const add = (index: number): void => {
+    if (seen.has(index)) return;
+    seen.add(index);
+    if (hasCode(unit.abbreviationOf(index))) {
+      const instance = instanceFrom(unit.entry(index));
+      if (instance !== undefined) found.push(instance);
+    }
+    for (const each of completions(unit).get(unit.header.offset + unit.tree.offsets[index]) ?? []) add(each);
+  };
+  for (const link of entry.chain()) {
+    if (link.unit === unit) add(link.index);
+    else for (const each of completions(unit).get(numberOf(link, unit)) ?? []) add(each);
+  }
+  return found.sort((a, b) => a.entry.index - b.entry.index);
+}
+
+/** How `Unit.referenceOf` of a unit numbers an entry of another. */
+function numberOf(entry: Entry, from: Unit): number {
+  return entry.unit.file === from.file ? entry.sectionOffset : alternateReference(entry.sectionOffset);
 }
 
 export const covers = (ranges: readonly Range[], address: number): boolean => ranges.some(({ low, high }) => address >= low && address < high);
 
 /** The function with a body whose code holds an address. */
 export function bodyAt(unit: Unit, address: number): Instance | undefined {
-  const { bodies } = scopesOf(unit);
+  const bodies = bodiesOf(unit);
   let low = 0;
   let high = bodies.length;
   while (low < high) {

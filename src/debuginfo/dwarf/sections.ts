@@ -46,7 +46,8 @@ export class SectionData {
    */
   from<T>(offset: number, read: (cursor: Cursor) => T): T {
     if (offset > this.size || offset < 0) throw new DwarfError(`${this.name} is too short`);
-    for (let window = 512; ; window *= 16) {
+    const most = this.#whole !== undefined || this.size <= WHOLE ? this.size : 4096;
+    for (let window = most; ; window *= 16) {
       const length = Math.min(window, this.size - offset);
       try {
         return read(new Cursor(this.slice(offset, length)));

@@ -37,7 +37,7 @@ export type Value =
   | { readonly kind: "signature"; readonly signature: bigint };
 
 /** Bytes of units that are kept decoded. */
-const KEPT = 64 << 20;
+const KEPT = 24 << 20;
 
 let files = 0;
 
@@ -264,6 +264,32 @@ export class Unit {
     return this.#abbreviation(this.tree.codes[index]);
   }
 
+  /** Entries of certain shapes, by index; shapes are asked about once each. */
+  *entriesOfShape(wanted: (shape: Abbreviation) => boolean): Iterable<number> {
+    const { codes, count } = this.tree;
+    const asked = new Map<number, boolean>();
+    for (let index = 0; index < count; index++) {
+      const code = codes[index];
+      let answer = asked.get(code);
+      if (answer === undefined) asked.set(code, (answer = wanted(this.#abbreviation(code))));
+      if (answer) yield index;
+    }
+  }
+
+  /** Where an entry's reference leads, without an object made: an offset of the section, or see `alternateReference`; -1. */
+  referenceOf(index: number, attribute: number): number {
+    const { forms, attributes, constants } = this.#abbreviation(this.tree.codes[index]);
+    const place = attributes.indexOf(attribute);
+    if (place < 0) return -1;
+    const cursor = new Cursor(this.bytes, this.tree.offsets[index]);
+    cursor.skipLeb();
+    for (let i = 0; i < place; i++) takeStep(cursor, stepOf(forms[i], this.header), this.header);
+    if (forms[place] === FORM.ref4) return this.header.offset + cursor.u32();
+    const value = this.read(cursor, forms[place], constants[place]);
+    if (value.kind !== "reference") return -1;
+    return value.alternate ? alternateReference(value.offset) : value.offset;
+  }
+
   get tree(): Tree {
     return (this.#tree ??= this.#readTree());
   }
@@ -428,6 +454,9 @@ export class Unit {
     return within ? this.entryAt(value.offset) : this.file.entryAt(value.offset, value.section);
   }
 }
+
+/** References into the alternate file, apart from those of the file itself. */
+export const alternateReference = (offset: number): number => -2 - offset;
 
 function grown(array: Int32Array<ArrayBuffer>, room: number): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(room);

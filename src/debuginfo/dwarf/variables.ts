@@ -14,6 +14,7 @@ import type { Entry } from "./units.ts";
 export interface Surroundings {
   readonly cfa: (address: bigint) => LocationExpression | undefined;
   readonly position: (entry: Entry) => SourcePosition;
+  readonly threadLocal: (offset: bigint) => bigint;
 }
 
 const GONE: Location = { kind: "absent", reason: "optimised out" };
@@ -62,7 +63,7 @@ export class EntryVariable implements Variable {
       unit: located.unit, address,
       ...(body !== undefined && { function: body }),
       ...(start !== undefined && { functionStart: BigInt.asUintN(64, BigInt(start)) }),
-      cfa: this.#around.cfa, frameBase, variableAt: (entry) => new EntryVariable(entry, this.#around),
+      cfa: this.#around.cfa, threadLocal: this.#around.threadLocal, frameBase, variableAt: (entry) => new EntryVariable(entry, this.#around),
     };
   }
 
