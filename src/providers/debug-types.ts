@@ -61,7 +61,7 @@ export class DebugTypes {
   }
 
   #struct(declared: DebugStruct): StructType {
-    const type = this.#whole(declared);
+    const type = knownLayout(this.#whole(declared));
     let members: readonly Member[] | undefined;
     let view: { readonly is: StructView | undefined } | undefined;
     let variants: { readonly are: StructVariants | undefined } | undefined;
@@ -125,6 +125,21 @@ export class DebugTypes {
     const element = (): Type => this.typeOf(pointer.target());
     return { text: shape.text, data: data.offset, length: length.offset, get element() { return element(); } };
   }
+}
+
+/**
+ * Compilers may only declare `std::string`: the library holds it whole. Its layout is part of libstdc++'s ABI: the address, the
+ * length, sixteen bytes of short text.
+ */
+function knownLayout(type: DebugStruct): DebugStruct {
+  if (!type.declaration || !type.name.startsWith("std::__cxx11::basic_string<char,")) return type;
+  const byte: DebugType = { kind: "base", name: "char", bytes: 1, encoding: "char" };
+  const members: readonly DebugMember[] = [
+    { name: "_M_dataplus", offset: 0, type: () => ({ kind: "struct", tag: "struct", name: "", bytes: 8, declaration: false, members: () => [
+      { name: "_M_p", offset: 0, type: () => ({ kind: "pointer", flavour: "pointer", bytes: 8, target: () => byte }) }] }) },
+    { name: "_M_string_length", offset: 8, type: () => ({ kind: "base", name: "unsigned long", bytes: 8, encoding: "unsigned" }) },
+  ];
+  return { ...type, bytes: 32, declaration: false, byReference: true, members: () => members };
 }
 
 interface ViewShape {

@@ -10,7 +10,7 @@ import { asGoHasIt } from "./go-context.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
 import { describeFunction, listInlined, listLines } from "./user-listing.ts";
 import { placesNamed, placesOfLine, type Place } from "./user-places.ts";
-import { wantsVariables, withVariables } from "./user-variables.ts";
+import { wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** The Go function that a place is in; C code that was linked in is none. */
@@ -106,9 +106,25 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined);
       if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
       const variants = new Map<string, Variant>();
-      for (const { binary, place, site } of found) {
+      const made = found.map(({ binary, place, site }) => {
         const there = asGoHasIt(context, binary, place.offset);
-        const seen = wantsVariables(options.uses) ? withVariables(there.context, { binary, offset: place.offset, returns }, system, options) : { context: there.context, key: "" };
+        const { offset, inlined } = place;
+        const seen: PlaceContext = wantsVariables(options.uses)
+          ? withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }) }, system, options)
+          : { context: there.context, key: "" };
+        return { binary, place, site, there, seen };
+      });
+      const complete = made.filter(({ seen }) => seen.lacking === undefined);
+      const left = made.find(({ seen }) => seen.lacking !== undefined);
+      // Of many places some may lack what others have.
+      if (left !== undefined && complete.length > 0) {
+        const [some, all] = [made.length - complete.length, made.length];
+        diagnostics.push({
+          severity: "warning", code: "name", span: spec.span,
+          message: `${some} of the ${all} places of \`${spec.text}\` ${some === 1 ? "is" : "are"} left out: at ${left.site.name} ${left.seen.lacking}`,
+        });
+      }
+      for (const { binary, place, site, there, seen } of complete.length > 0 ? complete : made) {
         // Symbols are found from the place itself.
         const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${there.key} ${seen.key}`;
         const own = options.uses.has("uaddr") ? { ...seen.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns) } : seen.context;

@@ -6,7 +6,7 @@ import { cppName, type CppName } from "./binaries.ts";
 import { parseCount } from "./quantity.ts";
 import { didYouMean } from "./resolution.ts";
 import type { Binary } from "./system.ts";
-import { debugInfoOf, isFile } from "./user-variables.ts";
+import { debugInfoOf, isFile, type InlinedCopy } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** Bytes of the longest x86-64 instruction. */
@@ -20,7 +20,7 @@ export interface Place {
   /** The function that a handler is told; where absent, the one that the symbol table has there. */
   readonly func?: string;
   /** A copy that was inlined into another function. */
-  readonly inlined?: boolean;
+  readonly inlined?: InlinedCopy;
 }
 
 /** Places, and what their author should know about them; or what is wrong. */
@@ -165,10 +165,10 @@ function placesOfSource(binary: Binary, wanted: string, returns: boolean, only?:
 
 function instancePlaces(binary: Binary, instances: readonly { readonly fn: SourceFunction; readonly instance: FunctionInstance }[], wanted: string): Place[] {
   const found = new Map<bigint, Place>();
-  for (const { instance } of instances) {
+  for (const { fn, instance } of instances) {
     const offset = binary.fileOffset(instance.entry);
     if (offset === undefined || found.has(offset)) continue;
-    found.set(offset, { name: wanted, offset, ...(instance.kind === "inlined" ? { func: wanted, inlined: true } : {}) });
+    found.set(offset, { name: wanted, offset, ...(instance.kind === "inlined" ? { func: wanted, inlined: { fn, instance } } : {}) });
   }
   return [...found.values()];
 }

@@ -1,0 +1,199 @@
+// Variables of programs: what a script sees is what the program itself prints, whatever compiled it.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+import { classesScript, classesSource, rustScript, rustSource, shapesScript, shapesSource } from "../support/variables.ts";
+
+const folder = temporaryFolder();
+let objects = "";
+
+before(() => {
+  objects = bpfObjects();
+  writeFileSync(join(folder.path, "shapes.c"), shapesSource);
+  writeFileSync(join(folder.path, "classes.cpp"), classesSource);
+  writeFileSync(join(folder.path, "shapes.rs"), rustSource);
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, args, { cwd: folder.path, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
+
+function compile(compiler: string, source: string, name: string, ...flags: readonly string[]): string {
+  const path = join(folder.path, name);
+  run(compiler, [...flags, "-g", "-o", path, source]);
+  return path;
+}
+
+const missing = (compiler: string): string | false => (spawnSync(compiler, ["--version"]).status === 0 ? false : `needs ${compiler}`);
+
+interface Seen { readonly program: string; readonly script: string; readonly warnings: string }
+
+/** What a program printed, and what a script over it did. */
+async function over(path: string, script: string): Promise<Seen> {
+  const output = join(folder.path, "output");
+  const { stdout, stderr, code } = await strobe(["-o", output, "-c", path, "-e", script]);
+  assert.equal(code, 0, stderr);
+  const lines = readFileSync(output, "utf8").split("\n").filter((line) => line !== "");
+  return { program: stdout.trim(), script: lines.join("\n"), warnings: stderr.replace(/^Attached \d+ probes?\n/m, "").trim() };
+}
+
+async function agrees(path: string, script: string): Promise<void> {
+  const { program, script: printed, warnings } = await over(path, script);
+  assert.equal(warnings, "");
+  assert.notEqual(program, "");
+  assert.equal(printed, program);
+}
+
+const lineOf = (source: string, mark: string): number => source.split("\n").findIndex((line) => line.includes(mark)) + 1;
+
+for (const compiler of ["gcc", "clang"]) {
+  for (const flags of [["-O0"], ["-O1", "-no-pie"], ["-O2", "-gdwarf-4"], ["-O3", "-fomit-frame-pointer"], ["-O0", "-static"]]) {
+    test(`arguments, results and globals, by ${compiler} ${flags.join(" ")}`, { skip: missing(compiler) }, async () => {
+      const path = compile(compiler, "shapes.c", "shapes", ...flags);
+      await agrees(path, shapesScript(path));
+    });
+  }
+}
+
+for (const compiler of ["g++", "clang++"]) {
+  for (const level of ["-O0", "-O2"]) {
+    test(`classes, references and strings of C++, by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
+      const path = compile(compiler, "classes.cpp", "classes", level);
+      await agrees(path, classesScript(path));
+    });
+  }
+}
+
+test("enums, slices and strings of Rust", { skip: missing("rustc") }, async () => {
+  const path = compile("rustc", "shapes.rs", "rust");
+  await agrees(path, rustScript(path));
+});
+
+test("locals at a line", async () => {
+  const path = compile("gcc", "shapes.c", "lines", "-O0");
+  const line = lineOf(shapesSource, "/* in loop */");
+  const { script } = await over(path, `line:${path}@shapes.c:${line} { print(vars); @[vars.i] = sum(var("square")); }`);
+  assert.equal(script, [
+    "{ .square = 0, .i = 0, .total = 0, .rounds = 4 }", "{ .square = 1, .i = 1, .total = 0, .rounds = 4 }",
+    "{ .square = 4, .i = 2, .total = 1, .rounds = 4 }", "{ .square = 9, .i = 3, .total = 5, .rounds = 4 }",
+    "@[0]: 0", "@[1]: 1", "@[2]: 4", "@[3]: 9",
+  ].join("\n"));
+});
+
+test("what an optimiser kept of the locals is right, and the rest is said to be gone", async () => {
+  for (const compiler of ["gcc", "clang"].filter((name) => missing(name) === false)) {
+    const path = compile(compiler, "shapes.c", "lines", "-O2");
+    const line = lineOf(shapesSource, "/* in loop */");
+    const { script } = await over(path, `line:${path}@shapes.c:${line} { print(vars); }`);
+    const rows = script.split("\n").filter((row) => row !== "");
+    assert.equal(rows.length, 4, script);
+    rows.forEach((row, i) => {
+      const total = [0, 0, 1, 5][i];
+      const shown = Object.fromEntries([...row.matchAll(/\.(\w+) = (<optimised out>|-?\d+)/g)].map(([, name, value]) => [name, value]));
+      assert.deepEqual(Object.keys(shown).sort(), ["i", "rounds", "square", "total"].filter((name) => name in shown));
+      for (const [name, value] of Object.entries({ square: i * i, total, rounds: 4 })) {
+        if (shown[name] !== undefined && shown[name] !== "<optimised out>") assert.equal(shown[name], String(value), `${compiler}: ${row}`);
+      }
+      assert.equal(shown["square"], String(i * i), `${compiler}: ${row}`);
+    });
+  }
+});
+
+test("an inlined function is its copies", async () => {
+  for (const level of ["-O0", "-O2"]) {
+    const path = compile("gcc", "shapes.c", "inlined", level);
+    const { script, warnings } = await over(path, `uprobe:${path}:scaled { printf("%s %s\\n", func, probe); }`);
+    assert.match(warnings, /warning: `scaled` is inlined: probing its 2 copies, in (`loop`, `main`|`main`, `loop`)/);
+    assert.equal(script, `scaled uprobe:${path}:scaled\nscaled uprobe:${path}:scaled`, level);
+  }
+});
+
+test("copies that lack what is asked for are left out, and that is said", async () => {
+  for (const level of ["-O0", "-O1", "-O2", "-O3"]) {
+    const path = compile("gcc", "shapes.c", "inlined", level);
+    const { script, warnings } = await over(path, `uprobe:${path}:scaled { print(args.factor); }`);
+    const values = script.split("\n");
+    assert.ok(values.every((value) => value === "3" || value === "9"), script);
+    assert.equal(values.length < 2, /warning: 1 of the 2 places of `.*` is left out: at .* `factor` is optimised out here/.test(warnings), warnings);
+    if (level === "-O0") assert.equal(script, "3\n9");
+  }
+});
+
+test("a line of an inlined function is its copies' lines", async () => {
+  const path = compile("gcc", "shapes.c", "inlined", "-O0");
+  const { script, warnings } = await over(path, `line:${path}@shapes.c:${lineOf(shapesSource, "/* in scaled */")} { print(var("product")); }`);
+  assert.equal(warnings, "");
+  assert.equal(script, "42\n9");
+});
+
+test("what is inlined does not return", async () => {
+  const path = compile("gcc", "shapes.c", "inlined", "-O2");
+  const { stderr, code } = await strobe(["-e", `uretprobe:${path}:scaled { }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /error: `scaled` is inlined into .*, and what is inlined does not return/);
+});
+
+test("a stripped program's debug file is found beside it", async () => {
+  const path = compile("gcc", "shapes.c", "stripped", "-O2", "-Wl,--build-id=none");
+  run("objcopy", ["--only-keep-debug", path, `${path}.debug`]);
+  run("strip", [path]);
+  run("objcopy", [`--add-gnu-debuglink=${path}.debug`, path]);
+  await agrees(path, shapesScript(path));
+});
+
+test("what is not there says so", async () => {
+  const path = compile("gcc", "shapes.c", "shapes", "-O0");
+  const refusal = async (script: string): Promise<string> => {
+    const { stderr, code } = await strobe(["-e", script]);
+    assert.equal(code, 1);
+    return stderr;
+  };
+  assert.match(await refusal(`uprobe:${path}:loop { print(args.round) }`), /has no argument `round`[^]*did you mean `rounds`/);
+  assert.match(await refusal(`uprobe:${path}:loop { print(var("roundz")) }`), /sees no variable `roundz`[^]*did you mean `rounds`/);
+  assert.match(await refusal(`uprobe:${path}:loop { print(var("total")) }`), /`total` is not set yet at the function's entry/);
+  assert.match(await refusal(`uprobe:${path}:floats { print(args.f) }`), /`f` is in a floating-point register, which probes do not see/);
+  assert.match(await refusal(`uprobe:${path}@shape.c:3 { }`), /no code of .* comes from a file shape\.c[^]*did you mean `shapes\.c`/);
+  assert.match(await refusal(`uprobe:${path}@shapes.c:100000 { }`), /no code of .* is at line 100000 of shapes\.c or behind it/);
+  assert.match(await refusal(`uretprobe:${path}:loop { print(args) }`), /args is not available in uretprobe probes/);
+  assert.match(await refusal(`interval:s:1 { print(var("x")) }`), /var\(\) is not available in interval probes/);
+  run("strip", [path]);
+  assert.match(await refusal(`uprobe:${path}@shapes.c:3 { }`), /lines are not known: .* debug information/);
+});
+
+test("a line without code means the next", async () => {
+  const path = compile("gcc", "shapes.c", "shapes", "-O0");
+  const line = lineOf(shapesSource, "static inline");
+  const { warnings } = await over(path, `uprobe:${path}@shapes.c:${line - 1} { exit(); }`);
+  assert.match(warnings, new RegExp(`warning: line ${line - 1} of shapes\\.c has no code: probing line \\d+`));
+});
+
+test("listings tell parameters, locals, lines and copies", async () => {
+  const path = compile("gcc", "shapes.c", "listed", "-O2");
+  const { stdout } = await strobe(["-lv", `uprobe:${path}:loop`]);
+  assert.deepEqual(stdout.split("\n").filter((line) => line !== "").map((line) => line.replace(folder.path, "")), [
+    "uprobe:/listed:loop", "    int rounds", "    var int total", "    var int i", "    var int square", `    at /shapes.c:${lineOf(shapesSource, "int loop(")}:31`,
+  ]);
+  const copies = await strobe(["-lv", `uprobe:${path}:inlined:*`]);
+  assert.match(copies.stdout, /inlined:scaled\n {4}int amount\n {4}int factor\n {4}at .*shapes\.c:\d+:\d+\n(?: {4}inlined into (?:loop|main) at .*shapes\.c:\d+:\d+\n){2}/);
+  const lines = await strobe(["-l", `line:${path}@shapes.c:*`]);
+  assert.match(lines.stdout, new RegExp(`shapes\\.c:${lineOf(shapesSource, "/* in loop */")}\n`));
+});
+
+test("a script that asks for no variable opens no debug information", async () => {
+  const path = compile("gcc", "shapes.c", "shapes", "-O0");
+  // Damaged debug information is of no account until somebody asks.
+  const text = readFileSync(path);
+  const at = text.indexOf(".debug_info\0");
+  assert.ok(at > 0);
+  run("objcopy", ["--update-section", ".debug_abbrev=/dev/null", path]);
+  const { script } = await over(path, `uprobe:${path}:loop { printf("%d\\n", arg0); }`);
+  assert.equal(script, "4");
+});
