@@ -222,7 +222,7 @@ export const deref = special<<T>(pointer: Pointer<T>) => T>("deref");
 export const sizeof = special<(of: unknown) => u64>("sizeof");
 /** Bytes from a struct's start to a member. */
 export const offsetof = special<(struct: string, member: string) => u64>("offsetof");
-/** The kernel's enum constants: enums.AF_INET. */
+/** The kernel's enum constants: enums.TCP_LISTEN. */
 export const enums = special<EnumNames>("enums");
 
 // Types and casts of one name. The types are those of declarations.ts, said again: an export by name hides one by `*`.

@@ -21,7 +21,7 @@ export interface UserFunctions {}
 export interface UserProbes {}
 /** Structs and unions by tag, for `cast()` and `sizeof()`. */
 export interface Structs {}
-/** Constants of enums by name, for `enums.AF_INET`. */
+/** Constants of enums by name, for `enums.TCP_LISTEN`. */
 export interface Enums {}
 
 // Integers are numbers to TypeScript; the name says what C makes of them. Arithmetic is C's on 64 bits: it wraps, division

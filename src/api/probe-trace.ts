@@ -20,6 +20,8 @@ export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"
    * makes them events of the trace. "console" unless given.
    */
   readonly output?: "console" | "events";
+  /** Measures what the handlers cost, for `stats()`. */
+  readonly stats?: boolean;
   /** Events of the trace kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
   readonly queueLimit?: number;
 }

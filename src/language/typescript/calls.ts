@@ -170,7 +170,7 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
     case "print": return printCall(unit, node, "print");
     case "emit": return emit(unit, node, "");
     case "range": return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
-    case "enums": return unit.refuse(node, "type", "enums are named, not called", "enums.AF_INET");
+    case "enums": return unit.refuse(node, "type", "enums are named, not called", "enums.TCP_LISTEN");
     case "deref": {
       const [operand] = wants(1, "deref(pointer)");
       return value({ kind: "unary", operator: "*", operand, span, type: unknownType });

@@ -14,6 +14,10 @@ export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
 };
 
 export function value(unit: Unit, node: js.Expression): Expression {
+  return unit.nested(node, () => valueWithin(unit, node));
+}
+
+function valueWithin(unit: Unit, node: js.Expression): Expression {
   const span = unit.span(node);
   switch (node.type) {
     case "Literal": return literal(unit, node);
@@ -65,7 +69,8 @@ export function value(unit: Unit, node: js.Expression): Expression {
 export function condition(unit: Unit, node: js.Expression): Expression {
   if (node.type === "ParenthesizedExpression") return condition(unit, node.expression);
   if (node.type === "LogicalExpression" && node.operator !== "??") {
-    return binary(node.operator, condition(unit, node.left), condition(unit, node.right), unit.span(node));
+    const { operator, left, right } = node;
+    return unit.nested(node, () => binary(operator, condition(unit, left), condition(unit, right), unit.span(node)));
   }
   return value(unit, node);
 }

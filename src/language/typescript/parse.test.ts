@@ -276,6 +276,17 @@ test("what does not parse is told where it does not", () => {
   assert.deepEqual(native.diagnostics.map(({ message }) => message), ["this function has no source that can be read"]);
 });
 
+test("what is nested without end is refused", () => {
+  for (const text of [
+    `(args) => m.sum(${"-(".repeat(500)}1${")".repeat(500)})`, `(args) => { ${"if (1) {".repeat(500)} ${"}".repeat(500)} }`,
+    `(args) => m.sum(args${".a".repeat(5000)})`, `(args) => m.sum(${"1 + ".repeat(5000)}1)`, `(args) => { if (${"pid && ".repeat(5000)}1) m.count(); }`,
+    `(args) => m.sum(${"(".repeat(100_000)}1${")".repeat(100_000)})`,
+  ]) {
+    const { diagnostics } = parseProbes([probe(text)]);
+    assert.ok(["limit", "syntax"].includes(diagnostics[0]?.code ?? ""), text.slice(0, 40));
+  }
+});
+
 test("one mistake does not hide the next", () => {
   const { diagnostics } = parseProbes([probe("(args) => { print(one); print(two); if (args.x) { print(three); } }")]);
   assert.equal(diagnostics.length, 3);

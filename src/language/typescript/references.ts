@@ -14,6 +14,10 @@ import { builtin, call, mapAccess, member, variable } from "./unit.ts";
 const globals = new Set(["console", "Number", "BigInt", "Boolean", "undefined"]);
 
 export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
+  return unit.nested(node, () => referWithin(unit, node));
+}
+
+function referWithin(unit: Unit, node: js.Expression | js.Super): Reference {
   switch (node.type) {
     case "Identifier": return referName(unit, node);
     case "MemberExpression": return referMember(unit, node);

@@ -9,7 +9,7 @@ import { binary, block, expressionStatement, not, refusal, variable } from "./un
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
-  return unit.scoped(() => block(statements.flatMap((s) => safely(unit, s)), unit.span(node)));
+  return unit.nested(node, () => unit.scoped(() => block(statements.flatMap((s) => safely(unit, s)), unit.span(node))));
 }
 
 /** What could be read of a statement; nothing after a mistake, which is told already. */

@@ -92,6 +92,9 @@ export class Translation {
   }
 }
 
+/** Far beyond what a person writes, and far from what the stack holds. */
+const nestingLimit = 400;
+
 export class Unit {
   readonly translation: Translation;
   readonly source: FunctionSource;
@@ -101,6 +104,7 @@ export class Unit {
   readonly #shift: number;
   readonly #scopes: Map<string, Meaning>[] = [new Map()];
   #temporaries = 0;
+  #depth = 0;
   /** Loops around, and the statement that `continue` would leave out in each; undefined where there is none. */
   readonly loops: (string | undefined)[] = [];
 
@@ -134,6 +138,17 @@ export class Unit {
   refuseSyntax(node: { readonly start: number; readonly end: number }, what: RefusedSyntax): never {
     const { message, help } = refusedSyntax[what];
     return this.refuse(node, "placement", message, help);
+  }
+
+  /** Reads something within something. What is nested without end is refused, not overflowed by. */
+  nested<T>(node: { readonly start: number; readonly end: number }, read: () => T): T {
+    if (this.#depth >= nestingLimit) this.refuse(node, "limit", "this is nested too deeply", "use variables");
+    this.#depth++;
+    try {
+      return read();
+    } finally {
+      this.#depth--;
+    }
   }
 
   // ── names ──
