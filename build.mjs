@@ -37,6 +37,8 @@ await build({
 await build({
   ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, packages: "bundle", external: ["koffi", "iced-x86"],
 });
+// A thread's own code: it is started by its file.
+await build({ ...command, entryPoints: { "scan-worker": "src/providers/scan-worker.ts" }, sourcemap: false });
 writeFileSync("dist/package.json", '{ "type": "commonjs" }\n');
 chmodSync("dist/strobe.js", 0o755);
 

@@ -1,14 +1,16 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
 // server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
-import { hasDebugInfo, openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
+import { alternateLink, hasDebugInfo, openDebugInfo, type Catalogs } from "../debuginfo/dwarf/debug-info.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { absent, elfAt } from "./file-bytes.ts";
+import { scanInThreads } from "./scan-workers.ts";
 
 /** A binary whose debug information is wanted. */
 export interface DebugOwner {
@@ -25,14 +27,69 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
     const found = debugElf(owner);
     if (found === undefined) return missing(owner);
     return openDebugInfo({
-      binary: owner.elf, debug: found.elf,
-      alternate: (path, id) => alternateElf(owner.root, found.path, path, id),
+      binary: owner.elf, debug: found.elf, catalogs: catalogsOf(owner, found),
+      alternate: (path, id) => alternateFile(owner.root, found.path, path, id)?.elf,
       split: (name, folder) => splitElf(owner, name, folder),
     });
   } catch (error) {
     if (error instanceof DwarfError || error instanceof ElfError) return `${owner.shownPath}: ${error.message}`;
     throw error;
   }
+}
+
+/** Indexes are kept by build id; of files without one by their path, size and time. */
+function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
+  const folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/debug`;
+  const key = elf.buildId ?? stampOf(path);
+  const fileOf = (section: string): string => `${folder}/${key}.${section}`;
+  return {
+    read: (section) => {
+      try {
+        return readFileSync(fileOf(section));
+      } catch (error) {
+        return absent(error);
+      }
+    },
+    write: (section, bytes) => {
+      const partial = `${fileOf(section)}.${process.pid}`;
+      try {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(partial, bytes);
+        renameSync(partial, fileOf(section));
+        dropOldest(folder);
+      } catch (error) {
+        // Without a cache the next start scans again.
+        absent(error);
+        rmSync(partial, { force: true });
+      }
+    },
+    scan: (section) => scanInThreads({ path, alternate: alternatePath(root, path, elf), section }, showProgress(path)),
+  };
+}
+
+/** Indexes that are kept. */
+const CATALOGS = 64;
+
+function dropOldest(folder: string): void {
+  const files = readdirSync(folder).map((name) => ({ path: `${folder}/${name}`, time: statSync(`${folder}/${name}`).mtimeMs }));
+  for (const { path } of files.sort((a, b) => b.time - a.time).slice(CATALOGS)) rmSync(path, { force: true });
+}
+
+function stampOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  return createHash("sha1").update(`${real(path)}\0${size}\0${mtimeMs}`).digest("hex");
+}
+
+/** Before anything is said, in milliseconds. */
+const PATIENCE = 1000;
+
+/** One line that is written over itself, for a person who waits. */
+function showProgress(path: string): (megabytes: number) => void {
+  const began = performance.now();
+  return (megabytes) => {
+    if (!process.stderr.isTTY || performance.now() - began < PATIENCE) return;
+    writeSync(2, `\r\x1b[Kreading ${posix.basename(path)}: ${Math.round(megabytes)} MB of debug information\r`);
+  };
 }
 
 interface Found { readonly elf: Elf; readonly path: string }
@@ -78,13 +135,17 @@ function linked({ elf, path, root }: DebugOwner): Found | undefined {
 }
 
 /** What dwz shares between debug files: named from the debug file's folder, or by its build id. */
-function alternateElf(root: string, debugPath: string, path: string, id: string): Elf | undefined {
-  const places = path.startsWith("/") ? [root + path] : [posix.resolve(posix.dirname(real(debugPath)), path)];
-  for (const place of places) {
-    const elf = elfAt(place);
-    if (elf !== undefined && (id === "" || elf.buildId === id)) return elf;
-  }
-  return withBuildId(root, id)?.elf ?? fetched(id)?.elf;
+function alternateFile(root: string, debugPath: string, path: string, id: string): Found | undefined {
+  const place = path.startsWith("/") ? root + path : posix.resolve(posix.dirname(real(debugPath)), path);
+  const elf = elfAt(place);
+  if (elf !== undefined && (id === "" || elf.buildId === id)) return { elf, path: place };
+  return withBuildId(root, id) ?? fetched(id);
+}
+
+/** The same, by what a debug file says itself. */
+function alternatePath(root: string, path: string, elf: Elf): string | undefined {
+  const link = alternateLink(elf);
+  return link && alternateFile(root, path, link.path, link.id)?.path;
 }
 
 function real(path: string): string {

@@ -1,7 +1,7 @@
 // Answers the questions of facts.ts about one binary. Each is answered from as few units as it takes.
 import { CallFrames } from "../call-frames.ts";
 import type { Elf } from "../elf.ts";
-import { catalogOf, entriesNamed, type Catalog } from "./catalog.ts";
+import { catalogOf, entriesNamed, loadedCatalog, savedCatalog, type Catalog } from "./catalog.ts";
 import { AT, TAG } from "./constants.ts";
 import { DwarfError, exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
@@ -13,6 +13,7 @@ import { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
 import { scanFile } from "./scan-file.ts";
+import type { ScanResult } from "./scan.ts";
 import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
@@ -28,9 +29,20 @@ export interface DebugFiles {
   readonly debug: Elf;
   /** The file that dwz moved what several share to (.gnu_debugaltlink). */
   alternate?(path: string, buildId: string): Elf | undefined;
+  /** Where indexes of names are kept, and who else may scan a large section. */
+  readonly catalogs?: Catalogs;
   /** A file of split entries: by the name and folder that its unit tells. */
   split?(name: string, folder: string): Elf | undefined;
 }
+
+export interface Catalogs {
+  read(section: UnitSection): Buffer | undefined;
+  write(section: UnitSection, bytes: Buffer): void;
+  scan(section: UnitSection): readonly ScanResult[] | undefined;
+}
+
+/** Sections from this size on are worth keeping the index of, and threads of their own. */
+const LARGE = 8 << 20;
 
 const PT_TLS = 7;
 
@@ -38,6 +50,14 @@ const PT_TLS = 7;
 export function hasDebugInfo(elf: Elf): boolean {
   const section = elf.section(".debug_info");
   return section !== undefined && section.type !== 8 && section.size > 0;
+}
+
+/** The file that dwz moved to what several files share: its path, which may be relative to this one's, and build id. */
+export function alternateLink(elf: Elf): { readonly path: string; readonly id: string } | undefined {
+  const section = elf.section(".gnu_debugaltlink");
+  const content = section && elf.content(section);
+  const end = content?.indexOf(0) ?? -1;
+  return content === undefined || end < 0 ? undefined : { path: content.toString("utf8", 0, end), id: content.toString("hex", end + 1) };
 }
 
 /** Opens debug information; nothing is decoded yet. */
@@ -232,12 +252,24 @@ class Debug implements DebugInfo {
     }
   }
 
+  #catalog(file: DwarfFile, section: UnitSection): Catalog {
+    const { catalogs } = this.#files;
+    const { size } = file.sections.get(section);
+    if (file !== this.#main || catalogs === undefined || size < LARGE) return catalogOf([scanFile(file, section)]);
+    const kept = catalogs.read(section);
+    const known = kept && loadedCatalog(kept, size);
+    if (known !== undefined) return known;
+    const catalog = catalogOf(catalogs.scan(section) ?? [scanFile(file, section)]);
+    catalogs.write(section, savedCatalog(catalog, size));
+    return catalog;
+  }
+
   #listed(): readonly Listed[] {
     if (this.#catalogs !== undefined) return this.#catalogs;
     const listed: Listed[] = [];
     const add = (file: DwarfFile): void => {
       for (const section of ["debug_info", "debug_types"] as const) {
-        if (file.headers(section).length > 0) listed.push({ file, section, catalog: catalogOf([scanFile(file, section)]) });
+        if (file.headers(section).length > 0) listed.push({ file, section, catalog: this.#catalog(file, section) });
       }
     };
     add(this.#main);
@@ -371,14 +403,9 @@ class Debug implements DebugInfo {
 
   #alternate(): DwarfFile | undefined {
     if (this.#alternateFile === undefined) {
-      const section = this.#files.debug.section(".gnu_debugaltlink");
-      let found: DwarfFile | undefined;
-      if (section !== undefined) {
-        const content = this.#files.debug.content(section);
-        const end = content.indexOf(0);
-        const elf = end < 0 ? undefined : this.#files.alternate?.(content.toString("utf8", 0, end), content.toString("hex", end + 1));
-        if (elf !== undefined) found = new DwarfFile(DwarfSections.of(elf));
-      }
+      const link = alternateLink(this.#files.debug);
+      const elf = link && this.#files.alternate?.(link.path, link.id);
+      const found = elf && new DwarfFile(DwarfSections.of(elf));
       this.#alternateFile = { found };
     }
     return this.#alternateFile.found;

@@ -1,4 +1,4 @@
-// Scans a file's units for the index of names, in this thread.
+// Scans a file's units for the index of names.
 import { readAbbreviations } from "./abbreviations.ts";
 import { DwarfError } from "./cursor.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
@@ -7,12 +7,13 @@ import type { DwarfFile, UnitHeader, UnitSection } from "./units.ts";
 
 const NOTHING = Buffer.alloc(0);
 
-export function scanFile(file: DwarfFile, section: UnitSection): ScanResult {
+/** Scans units of a section, all of them if not told which. */
+export function scanFile(file: DwarfFile, section: UnitSection, units: Iterable<UnitHeader> = file.headers(section)): ScanResult {
   const { sections } = file;
   const info = sections.get(section);
   const whole = (name: string): Buffer => sections.find(name)?.whole ?? NOTHING;
   function* unitsOf(): Iterable<{ readonly header: UnitHeader; readonly bytes: Buffer }> {
-    for (const header of file.headers(section)) yield { header, bytes: info.slice(header.offset, header.end - header.offset) };
+    for (const header of units) yield { header, bytes: info.slice(header.offset, header.end - header.offset) };
   }
   const found = scanUnits({
     units: unitsOf(),
