@@ -1,5 +1,10 @@
 // What the benchmarks ask of the kernel: programs' figures, and loading a handler that clang compiled. Bundled by run.mjs.
 import { readdirSync, readFileSync } from "node:fs";
+import { compileScript } from "../src/api/compile.ts";
+import type { Compiled } from "../src/compiler/compile.ts";
+import { compileScript as compileRandom } from "../test/support/differential.ts";
+import { randomProgram, render } from "../test/support/random-programs.ts";
+import { passes } from "../src/compiler/optimize/optimize.ts";
 import { Btf } from "../src/debuginfo/btf.ts";
 import { bytesOf, Elf, type Section, textAt } from "../src/debuginfo/elf.ts";
 import { createMap, enableStats, linkCreatePerfEvent, listPrograms, loadProgram, type ProgramInfo, rawTracepointOpen } from "../src/linux/bpf.ts";
@@ -147,3 +152,17 @@ function relocate(elf: Elf, section: Section, symbols: readonly Symbol[], maps: 
   }
   return code;
 }
+
+/** Instructions of a script's programs as they are compiled, before the verifier: all, or with passes left out. */
+export function compiledInstructions(script: string, withoutPasses: readonly string[] = []): number {
+  return instructionsOf(compileScript({ name: "bench", text: script }, { withoutPasses, unsafe: true }));
+}
+/** The same of a random program of the differential tests. */
+export function randomInstructions(seed: number, withoutPasses: readonly string[] = []): number {
+  return instructionsOf(compileRandom(render(randomProgram(seed).pieces), withoutPasses));
+}
+function instructionsOf({ plan, diagnostics }: Compiled): number {
+  if (plan === undefined) throw new Error(diagnostics[0]?.message);
+  return plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
+}
+export const passNames: readonly string[] = passes.map(({ name }) => name);

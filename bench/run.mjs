@@ -1,4 +1,4 @@
-// `npm run bench [-- startup handlers printing memory] [--peer "COMMAND"] [--rounds N] [--only HANDLER,…]`
+// `npm run bench [-- startup handlers passes printing memory] [--peer "COMMAND"] [--rounds N] [--only HANDLER,…]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { handlerCost } from "./handlers.mjs";
 import { memory } from "./memory.mjs";
+import { passWorth } from "./passes.mjs";
 import { findPeers } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
@@ -17,6 +18,7 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 const suites = {
   startup: ["Start-up", startup],
   handlers: ["Cost of an event in the kernel", handlerCost],
+  passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   memory: ["Memory", memory],
 };

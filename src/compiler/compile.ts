@@ -17,6 +17,7 @@ import { lower } from "./lower/lower.ts";
 import { gatesMap, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
+import { returnInstances } from "./return-instances.ts";
 import { usedBuiltins } from "./uses.ts";
 
 export interface CompileOptions {
@@ -34,6 +35,8 @@ export interface CompileOptions {
   readonly directLoads?: boolean;
   /** Gates before the handlers, with which a session bounds what they cost. */
   readonly governed?: boolean;
+  /** Passes of the optimizer to leave out, by name: for the bench. */
+  readonly withoutPasses?: readonly string[];
   readonly cgroupId?: (path: string) => bigint | undefined;
 }
 
@@ -76,7 +79,7 @@ export function compile(program: Program, system: System, options: CompileOption
       directLoads, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
     });
     stages = { ...stages, lowered };
-    const module = optimize(lowered.module);
+    const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
     return { plan: makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false }), diagnostics, stages };
   } catch (error) {
@@ -171,6 +174,8 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
 
   if (governed && inKernel.length > 0) maps.push(gatesMap(inKernel.length, capabilities));
 
+  const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
+  const instances = unwinds ? returnInstances(system.types) : undefined;
   let scratchIndex = 0;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
@@ -178,7 +183,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads,
+      schemas, kernelMaps: maps, capabilities, directLoads, returnInstances: instances,
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
     return {

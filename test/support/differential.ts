@@ -68,11 +68,11 @@ const system: System = {
   binary: () => undefined, mappedBinaries: () => [],
 };
 
-export function compileScript(text: string): Compiled {
+export function compileScript(text: string, withoutPasses: readonly string[] = []): Compiled {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
   const errors = diagnostics.filter((d) => d.severity === "error");
-  if (errors.length > 0) return { diagnostics: errors, stages: { program, probes: [] } };
-  return compile(program, system, { resolve });
+  if (errors.length > 0) return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
+  return compile(program, system, { resolve, withoutPasses });
 }
 
 /** What a handler finds in its arguments, a run each: the values where arithmetic goes wrong, and any. */
@@ -171,6 +171,9 @@ export class Differential implements Disposable {
             this.#percpuMemory.bytes.fill(0, 0, map.valueSize);
             return this.#percpu;
           case "events": return this.#events;
+          case "gates":
+          case "unwind-nodes":
+          case "unwind-processes": throw new Error("random programs are not governed, and take no stacks");
           case "map":
           case "scratch": {
             const fd = createMap(map);

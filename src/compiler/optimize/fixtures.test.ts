@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { parse } from "../../language/bpftrace/parse.ts";
+import { builtinsFor } from "../../language/builtins/table.ts";
+import { compile } from "../compile.ts";
+import type { IrModule } from "../ir.ts";
+import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
+import { printModule } from "../print-ir.ts";
+import { validateModule } from "../validate-ir.ts";
+import { passes } from "./optimize.ts";
+
+// A script for each pass, beside the IR before it and after, the first time that the pass has something to do in it.
+// STROBE_UPDATE=1 rewrites them.
+const folder = "src/compiler/optimize/fixtures";
+
+for (const { name } of passes) {
+  test(`${name} does what its fixture says`, () => {
+    const text = readFileSync(`${folder}/${name}.bt`, "utf8");
+    const parsed = parse({ name, text }, { positional: [], builtins: builtinsFor("bpftrace") });
+    assert.deepEqual(parsed.diagnostics, []);
+    const compiled = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp });
+    assert.deepEqual(compiled.diagnostics.filter((d) => d.severity === "error"), []);
+    const { lowered } = compiled.stages;
+    assert.ok(lowered);
+    const [before, after] = firstChange(name, lowered.module, (module) => printModule(module, lowered.schemas));
+    const actual = `── before ──\n${before}\n── after ──\n${after}`;
+    const path = `${folder}/${name}.ir`;
+    if (process.env["STROBE_UPDATE"]) writeFileSync(path, actual);
+    assert.equal(actual, readFileSync(path, "utf8"));
+  });
+}
+
+/** The module as the passes ahead of a pass leave it, and as that does, where they differ. */
+function firstChange(name: string, lowered: IrModule, print: (module: IrModule) => string): readonly [before: string, after: string] {
+  let module = lowered;
+  for (let round = 0; round < 3; round++) {
+    for (const pass of passes) {
+      const next = { ...module, functions: module.functions.map(pass.run) };
+      assert.deepEqual(validateModule(next), []);
+      if (pass.name === name && print(next) !== print(module)) return [print(module), print(next)];
+      module = next;
+    }
+  }
+  return assert.fail(`the fixture of ${name} shows nothing`);
+}
