@@ -152,7 +152,7 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     { name: "profile", script: "profile:hz:99 { @ = count(); exit(); }", output: /^@: \d+$/ },
     { name: "interval", script: "interval:ms:20 { @++; if (@ == 3) { exit(); } }", output: "@: 3" },
     { name: "software", command: work, script: "software:page-faults:1 /pid == cpid/ { @ = count(); }", output: /^@: \d+$/ },
-    { name: "iter", script: "iter:task { if (ctx.task.pid == 1) { printf(\"%s\\n\", ctx.task.comm); } }", output: "init" },
+    { name: "iter", script: "iter:task { if (ctx.task.pid == ctx.task.tgid && ctx.task.tgid == pid) { @ = count(); } }", output: "@: 1" },
   ];
 }
 

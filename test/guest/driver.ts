@@ -1,15 +1,18 @@
-// Runs in the guest: every case by the command's own main(), in one process, since starting Node takes a second there.
+// Runs in the guest (and on the machine itself): every case by the command's own main(), in one process, since starting Node takes a second there.
 // Each result is written at once, so that a guest that dies has told what it did before.
-import { readFileSync, writeFileSync, appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { main } from "../../src/cli/main.ts";
 import type { CaseResult, GuestCase } from "./cases.ts";
 
-const results = "/dev/ttyS1";
-const output = "/tmp/output";
+// Places of the guest, unless it runs on the machine itself.
+const results = process.env["STROBE_RESULTS"] ?? "/dev/ttyS1";
+const list = process.env["STROBE_CASES"] ?? "/cases.json";
+const tools = process.env["STROBE_TOOLS"] ?? "/strobe/tools";
+const output = `/tmp/strobe-output-${process.pid}`;
 const caseMilliseconds = 20_000;
 
 process.setMaxListeners(0);
-const cases = JSON.parse(readFileSync("/cases.json", "utf8")) as GuestCase[];
+const cases = JSON.parse(readFileSync(list, "utf8")) as GuestCase[];
 let stderr = "";
 process.stderr.write = (text: string | Uint8Array): boolean => {
   stderr += typeof text === "string" ? text : Buffer.from(text).toString();
@@ -20,7 +23,7 @@ for (const [index, { script, tool, command, args = [] }] of cases.entries()) {
   writeFileSync(output, "");
   const start = performance.now();
   const late = setTimeout(() => process.kill(process.pid, "SIGINT"), caseMilliseconds);
-  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), ...(tool === undefined ? ["-e", script] : [`/strobe/tools/${tool}.bt`, "--"]), ...args];
+  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), ...(tool === undefined ? ["-e", script] : [`${tools}/${tool}.bt`, "--"]), ...args];
   const { exitCode } = await main(words);
   clearTimeout(late);
   process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM").removeAllListeners("SIGHUP");
@@ -29,4 +32,5 @@ for (const [index, { script, tool, command, args = [] }] of cases.entries()) {
   };
   appendFileSync(results, `case ${JSON.stringify(result)}\n`);
 }
+rmSync(output, { force: true });
 process.exit(0);

@@ -1,8 +1,10 @@
-// Every probe kind and the whole language on other kernels, with exact counts. One boot a kernel.
+// Every probe kind and the whole language on other kernels, with exact counts, one boot a kernel; and on this machine's own.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { release } from "node:os";
+import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { usdtSource } from "../support/programs.ts";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
@@ -11,7 +13,7 @@ import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
 import { missingForGuests } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
-import { kernelsPage, type KernelColumn } from "./page.ts";
+import { kernelsPage, type Cell, type KernelColumn } from "./page.ts";
 import { sleepersSource, workSource } from "./workload.ts";
 
 const page = "docs/kernels.md";
@@ -25,9 +27,8 @@ const columns: KernelColumn[] = [];
 /** Kernels that could not be had. */
 const unknown: string[] = [];
 
-/** What ran in the guest and what came of it. */
-async function runCases(files: KernelFiles, casesOf: (release: string) => readonly ProbeCase[]) {
-  const cases = casesOf(files.release);
+/** Programs and the driver, by their places in a guest. */
+async function programs(): Promise<Readonly<Record<string, string>>> {
   const driver = join(folder.path, "driver.mjs");
   if (!existsSync(driver)) {
     await build({
@@ -35,50 +36,72 @@ async function runCases(files: KernelFiles, casesOf: (release: string) => readon
       packages: "external", logLevel: "warning",
     });
   }
-  const list = join(folder.path, "cases.json");
-  writeFileSync(list, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
-  const work = compileC(folder.path, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]);
-  const sleepers = compileC(folder.path, "sleepers", sleepersSource);
-  const usdt = compileC(folder.path, "usdt", usdtSource);
-  const guest = await runGuest({
-    kernel: files, deadline: guestSeconds, modules: ["tun"],
-    files: { "/strobe/driver.mjs": driver, "/cases.json": list, "/bin/work": work, "/bin/usdt": usdt, "/bin/sleepers": sleepers },
-    jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }],
-  });
-  const results = guest.lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
-  return { guest, cases, results };
+  return {
+    "/strobe/driver.mjs": driver,
+    "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]),
+    "/bin/sleepers": compileC(folder.path, "sleepers", sleepersSource),
+    "/bin/usdt": compileC(folder.path, "usdt", usdtSource),
+  };
 }
 
-for (const { name, belowFloor, ...of } of kernels) {
+function listOf(cases: readonly ProbeCase[], name: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
+  return path;
+}
+
+function resultsIn(lines: readonly string[]): CaseResult[] {
+  return lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
+}
+
+function versionOf(release: string): readonly [number, number] {
+  const [major = 0, minor = 0] = release.split(".").map(Number);
+  return [major, minor];
+}
+
+function check({ script, output, refusal, warning }: ProbeCase, result: CaseResult): void {
+  const text = `${script}\n${result.stderr}`;
+  const said = refusal ?? warning;
+  if (said) assert.match(result.stderr, said, text);
+  else assert.equal(result.stderr, "", text);
+  if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
+  else assert.equal(result.stdout.trim(), output.trim(), text);
+  assert.equal(result.code, refusal ? 1 : 0, text);
+}
+
+function columnOf(name: string, cells: ReadonlyMap<string, Cell>): void {
+  columns.push({ name, cells, probes: probeCases([0, 0]).map(({ name }) => name), language: languageGuestCases.map(({ name }) => name) });
+}
+
+for (const kernel of kernels) {
+  const { name, belowFloor } = kernel;
   if (belowFloor || (only !== undefined && only !== name)) continue;
-  let kernel: KernelFiles | undefined;
+  const own = kernel.source === "own";
+  let files: KernelFiles | undefined;
   let absent: string | undefined;
   try {
-    if (!skip) kernel = kernelFiles({ name, ...of });
+    if (!skip) files = kernelFiles(kernel);
   } catch (error) {
     absent = error instanceof Error ? error.message : String(error);
-    unknown.push(name);
+    if (!own) unknown.push(name);
   }
   test(`Linux ${name}`, { skip: skip || absent, timeout: (guestSeconds + 60) * 1000 }, async (t) => {
-    assert.ok(kernel);
-    const { guest, cases, results } = await runCases(kernel, (text) => {
-      const [major = 0, minor = 0] = text.split(".").map(Number);
-      return [...probeCases([major, minor]), ...languageGuestCases];
+    assert.ok(files);
+    // Ours has no modules.
+    const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases].filter(({ name }) => !own || !name.endsWith("of a module"));
+    const guest = await runGuest({
+      kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(), "/cases.json": listOf(cases, "cases.json") },
+      jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }],
     });
-    const failed = new Set<string>();
-    for (const [i, { name: caseName, script, output, refusal, warning }] of cases.entries()) {
-      await t.test(caseName, () => {
-        failed.add(caseName);
+    const results = resultsIn(guest.lines);
+    const cells = new Map<string, Cell>();
+    for (const [i, one] of cases.entries()) {
+      await t.test(one.name, () => {
+        cells.set(one.name, "no");
         const result = results.find(({ index }) => index === i);
         assert.ok(result, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}\n${guest.jobs[0]?.stderr ?? ""}`);
-        const text = `${script}\n${result.stderr}`;
-        const said = refusal ?? warning;
-        if (said) assert.match(result.stderr, said, text);
-        else assert.equal(result.stderr, "", text);
-        if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
-        else assert.equal(result.stdout.trim(), output.trim(), text);
-        assert.equal(result.code, refusal ? 1 : 0, text);
-        failed.delete(caseName);
+        check(one, result);
+        cells.set(one.name, "yes");
       });
     }
     await t.test("the kernel did not complain", () => {
@@ -87,9 +110,46 @@ for (const { name, belowFloor, ...of } of kernels) {
     });
     await t.test("nothing is left in tracefs", () => assert.equal(guest.jobs[1]?.stdout, ""));
     t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s, ${results.length} cases`);
-    columns.push({ name, failed, probes: probeCases([0, 0]).map(({ name }) => name), language: languageGuestCases.map(({ name }) => name) });
+    if (!own) columnOf(name, cells);
   });
 }
+
+/** What this machine's policy may keep from us: instrumenting kernel functions. */
+const kernelFunctionCase = /^(?:kprobe|kretprobe|fentry|fexit|insn|ret|tools\/kernel)/;
+const notAllowed = /EPERM|EACCES|this kernel has no kprobes|needs CONFIG_KPROBE_EVENTS|there is no \/proc\/kcore|no kernel function `(?:tun_chr_open|do_int3)`|no type information of the function `tun_chr_open`/;
+const version = versionOf(release()).join(".");
+
+test(`this machine's Linux ${version}`, { skip: only !== undefined && "another kernel was asked for", timeout: 300_000 }, async (t) => {
+  const places = await programs();
+  const here = (text: string): string => text.replaceAll(/\/bin\/(work|usdt|sleepers)\b/g, (place) => places[place] ?? place);
+  const cases = probeCases(versionOf(release())).map((one): ProbeCase => ({
+    ...one, script: here(one.script), ...(one.command === undefined ? {} : { command: here(one.command) }),
+  }));
+  const results = join(folder.path, "results");
+  writeFileSync(results, "");
+  const { "/strobe/driver.mjs": driver = "" } = places;
+  const { status, stderr } = spawnSync(process.execPath, [driver], {
+    encoding: "utf8", timeout: 240_000,
+    env: { ...process.env, NODE_PATH: resolve("node_modules"), STROBE_CASES: listOf(cases, "own-cases.json"), STROBE_RESULTS: results, STROBE_TOOLS: resolve("tools") },
+  });
+  assert.equal(status, 0, stderr);
+  const found = resultsIn(readFileSync(results, "utf8").split("\n"));
+  const cells = new Map<string, Cell>();
+  for (const [i, one] of cases.entries()) {
+    await t.test(one.name, () => {
+      cells.set(one.name, "no");
+      const result = found.find(({ index }) => index === i);
+      assert.ok(result, one.name);
+      if (kernelFunctionCase.test(one.name) && result.code !== 0 && notAllowed.test(result.stderr)) {
+        cells.set(one.name, "refused");
+        return;
+      }
+      check(one, result);
+      cells.set(one.name, "yes");
+    });
+  }
+  columnOf(version, cells);
+});
 
 for (const old of kernels.filter(({ belowFloor, name }) => belowFloor && (only === undefined || only === name))) {
   test(`Linux ${old.name} is refused by name`, { skip, timeout: 300_000 }, async (t) => {
@@ -108,7 +168,10 @@ for (const old of kernels.filter(({ belowFloor, name }) => belowFloor && (only =
   });
 }
 
-test("docs/kernels.md says what works", { skip: skip || (only !== undefined && "not all kernels were run") || (unknown.length > 0 && `no kernel ${unknown.join(", ")}`) }, () => {
+const notAll = skip || (only !== undefined && "not all kernels were run") || (unknown.length > 0 && `no kernel ${unknown.join(", ")}`);
+const otherMachine = existsSync(page) && !process.env["STROBE_UPDATE"] && !readFileSync(page, "utf8").includes(`| Linux ${version} |`) && `the page is not of a machine with Linux ${version}`;
+
+test("docs/kernels.md says what works", { skip: notAll || otherMachine }, () => {
   const text = kernelsPage(columns);
   if (process.env["STROBE_UPDATE"]) {
     mkdirSync("docs", { recursive: true });

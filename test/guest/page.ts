@@ -1,24 +1,40 @@
 // docs/kernels.md, from what the suite found.
+
+/** `refused`: the machine's policy keeps it from us, which strobe says. */
+export type Cell = "yes" | "no" | "refused";
+
 export interface KernelColumn {
   /** The kernel's name, not its release: point releases come and go. */
   readonly name: string;
-  readonly failed: ReadonlySet<string>;
+  /** By case; what was not tried is absent. */
+  readonly cells: ReadonlyMap<string, Cell>;
   readonly probes: readonly string[];
   readonly language: readonly string[];
 }
 
-export function kernelsPage(columns: readonly KernelColumn[]): string {
+export function kernelsPage(unsorted: readonly KernelColumn[]): string {
+  const columns = unsorted.toSorted((a, b) => numberOf(a) - numberOf(b));
   const titles = columns.map(({ name }) => `Linux ${name}`);
-  const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ failed }) => (failed.has(name) ? "no" : "yes")).join(" | ")} |`);
-  const language = columns.map(({ failed, language }) => `${language.filter((name) => !failed.has(name)).length} of ${language.length}`);
+  const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ cells }) => cells.get(name) ?? "").join(" | ")} |`);
+  const language = columns.map(({ cells, language }) => {
+    const tried = language.filter((name) => cells.has(name));
+    return tried.length === 0 ? "" : `${tried.filter((name) => cells.get(name) === "yes").length} of ${tried.length}`;
+  });
   return `# What works on which kernel
 
-Written by the guest suite (\`STROBE_UPDATE=1 npm run test:guest\`), which boots each of these kernels and counts exactly what a
-known program does. The kernels are Debian's cloud images.
+Written by the guest suite (\`STROBE_UPDATE=1 npm run test:guest\`), which boots Debian's cloud images and counts exactly what a
+known program does; the remaining column is the machine that the suite ran on. *Refused*: its kernel is not to be
+instrumented that way, by its configuration or its policy, and strobe says so before anything is attached. Empty: not tried.
 
 | | ${titles.join(" | ")} |
 |---|${titles.map(() => "---|").join("")}
 ${rows.join("\n")}
 | scripts of the language's tests | ${language.join(" | ")} |
 `;
+}
+
+/** 6.12 is newer than 6.1. */
+function numberOf({ name }: KernelColumn): number {
+  const [major = 0, minor = 0] = name.split(".").map(Number);
+  return major * 1000 + minor;
 }
