@@ -46,7 +46,7 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
     import type { Enums, Iterators, KernelFunctions, Pointer, RawTracepoints, Structs, Tracepoints, UserFunctions } from "strobe";
     declare const switched: Tracepoints["sched:sched_switch"];
     const pid: number = switched.next_pid;
-    const byte: number = switched.prev_comm[0];
+    const name: string = switched.prev_comm;
     declare const read: KernelFunctions["vfs_read"];
     const device: number = read.args.file.f_inode.i_sb.s_dev;
     const got: number = read.retval;
