@@ -231,3 +231,35 @@ test("the setting and dw_ustack mean the same, and what cannot be is said", dead
   assert.equal(code, 1);
   assert.match(stderr, /unwound stacks have addresses, no build ids/);
 });
+
+const returnsSource = `
+#include <unistd.h>
+__attribute__((noinline, noclone)) void hit(int x) { __asm__ volatile("" :: "r"((long)x) : "memory"); }
+__attribute__((noinline, noclone)) int third(int x) { hit(x); return x + 1; }
+__attribute__((noinline, noclone)) int second(int x) { return third(x) + 1; }
+__attribute__((noinline, noclone)) int first(int x) { return second(x) + 1; }
+int main(void) { char c; return read(0, &c, 1) == 1 ? first(3) == 0 : 1; }
+`;
+
+test("probes of returns, which replace return addresses, do not cut stacks", deadline, async () => {
+  const path = compileC(folder.path, "returns", returnsSource, ["-O2", "-fomit-frame-pointer"]);
+  const child = waiting(path);
+  try {
+    const script = `uprobe:${path}:hit { @hit[ustack(dwarf, 6)] = count(); } uretprobe:${path}:third { @third[ustack(dwarf, 4)] = count(); }
+      uretprobe:${path}:second { @second[ustack(dwarf, 3)] = count(); } uretprobe:${path}:main { @main = count(); }
+      tracepoint:syscalls:sys_exit_read { @read[ustack(dwarf, 2)] = count(); }`;
+    const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 60_000 });
+    await running.attached;
+    child.stdin!.end("x");
+    const { stdout, stderr } = await running.outcome;
+    assert.doesNotMatch(stderr, /WARNING/);
+    assert.deepEqual(stdout.replaceAll(/\+\d+/g, "").trim().split(/\n(?=@)/).map((text) => text.replaceAll(/\s+/g, " ")).sort(), [
+      "@hit[ hit third second first main __libc_start_call_main ]: 1",
+      "@read[ read main ]: 1",
+      "@second[ first main __libc_start_call_main ]: 1",
+      "@third[ second first main __libc_start_call_main ]: 1",
+    ]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});

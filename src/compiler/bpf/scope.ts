@@ -5,6 +5,7 @@ import type { Capabilities } from "../../language/check/checked.ts";
 import type { ProgramType } from "../../language/context.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";
+import type { ReturnInstances } from "../return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { operandsOf } from "../optimize/operands.ts";
@@ -18,6 +19,8 @@ export interface GenerateOptions {
   readonly directLoads: boolean;
   /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
   readonly scratchIndex?: number;
+  /** Where the kernel keeps what uretprobes replaced, for the unwinder. */
+  readonly returnInstances?: ReturnInstances | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
 }

@@ -6,6 +6,7 @@ import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
 import { cutStack, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import type { ReturnInstances } from "../return-instances.ts";
 import type { RelocationNote } from "./machine.ts";
 
 /** Stands for the unwinder among the functions that a handler calls. */
@@ -23,7 +24,9 @@ const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
 const signalFrame = { bp: 120, sp: 160 } as const;
 
 /** Offsets in the frame. `words`: two of them. */
-const slot = { key: -8, words: -24, sp: -32, bp: -40, hash: -48, back: -56, place: -64, rbpRule: -72, limit: -80 } as const;
+const slot = { key: -8, words: -24, sp: -32, bp: -40, hash: -48, back: -56, place: -64, rbpRule: -72, limit: -80, instance: -88 } as const;
+/** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
+const instancesPassed = 4;
 const hashFactor = 0x9e3779b97f4a7c15n;
 
 /** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
@@ -33,7 +36,9 @@ const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
  * r1: memory of `unwoundBytes`, r2: frames at most. Gives a number that stands for the stack, never 0; or 0 for what has no
  * user stack.
  */
-export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number }): void {
+export function writeUnwinder(
+  assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number }, instances: ReturnInstances | undefined,
+): void {
   const a = assembler;
   const call = (name: HelperName): void => a.call(helpers[name].id);
   const set = (register: number, value: number): void => a.aluImmediate(Alu.MOV, true, register, value);
@@ -56,6 +61,12 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { read
     call("probe_read_user");
     a.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
   };
+  /** Reads 8 bytes of kernel memory at r3; 0 when that fails. */
+  const readKernel = (at: number): void => {
+    frameAddress(1, at);
+    set(2, 8);
+    call("probe_read_kernel");
+  };
   /** r2: rows in order of their first word. Leaves it at the last that is not above r3, or at the first. */
   const search = (rows: number, rowBytes: number, keyBytes: 4 | 8): void => {
     for (let half = rows / 2; half >= 1; half /= 2) {
@@ -67,6 +78,31 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { read
       a.aluImmediate(Alu.AND, true, 5, half * rowBytes);
       a.alu(Alu.ADD, true, 2, 5);
     }
+  };
+  /** Where a uretprobe replaced the return address, takes the right one: instances are in the order of the stack. */
+  const replaced = (layout: ReturnInstances): void => {
+    const passed = a.label();
+    for (let i = 0; i < instancesPassed; i++) {
+      load(3, slot.instance);
+      a.jumpIfImmediate(Jump.JEQ, true, 3, 0, passed);
+      a.aluImmediate(Alu.ADD, true, 3, layout.stack);
+      readKernel(slot.key);
+      load(1, slot.key);
+      load(2, slot.sp);
+      a.aluImmediate(Alu.ADD, true, 2, -8);
+      a.jumpIf(Jump.JGT, true, 1, 2, passed);
+      const other = a.label();
+      a.jumpIf(Jump.JNE, true, 1, 2, other);
+      load(3, slot.instance);
+      a.aluImmediate(Alu.ADD, true, 3, layout.address);
+      readKernel(slot.key);
+      load(ADDRESS, slot.key);
+      a.bind(other);
+      load(3, slot.instance);
+      a.aluImmediate(Alu.ADD, true, 3, layout.next);
+      readKernel(slot.instance);
+    }
+    a.bind(passed);
   };
   const [next, pointer, frame, broken, done, none] = [a.label(), a.label(), a.label(), a.label(), a.label(), a.label()];
 
@@ -80,6 +116,7 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { read
   move(MAPPINGS, 0);
   // What the process would go on with: also when a probe in the kernel is asked.
   call("get_current_task_btf");
+  move(COUNT, 0);
   move(1, 0);
   call("task_pt_regs");
   a.load(8, false, 1, 0, ptRegs.cs);
@@ -92,6 +129,12 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { read
   }
   a.storeImmediate(8, FRAME, slot.hash, 0);
   a.storeImmediate(8, FRAME, slot.back, 0);
+  if (instances) {
+    a.load(8, false, 1, COUNT, instances.utask);
+    a.aluImmediate(Alu.ADD, true, 1, instances.first);
+    move(3, 1);
+    readKernel(slot.instance);
+  }
   set(COUNT, 0);
   const known = a.label();
   a.jumpIfImmediate(Jump.JNE, true, MAPPINGS, 0, known);
@@ -204,6 +247,7 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, maps: { read
   readUser(slot.words, 16, broken);
   load(ADDRESS, slot.words + 8);
   a.storeImmediate(8, FRAME, slot.back, 1);
+  if (instances) replaced(instances);
   load(1, slot.rbpRule);
   a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.same, next);
   const [elsewhere, below, lost] = [a.label(), a.label(), a.label()];
