@@ -16,6 +16,8 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     const [word, ...rest] = argv;
     if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
     const options = readOptions(argv);
+    // Where the providers look for it.
+    if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
     return { exitCode, traced: exitCode === 0 && !options.help && !options.version && !options.info && !options.list };
   } catch (error) {

@@ -11,6 +11,11 @@ test("short switches join, and a value may be attached or follow", () => {
   assert.deepEqual(options.words, ["tracepoint:*"]);
 });
 
+test("--vmlinux takes a file", () => {
+  assert.equal(readOptions(["--vmlinux", "debug/vmlinux", "-e", "x"]).vmlinux, "debug/vmlinux");
+  assert.throws(() => readOptions(["-e", "x", "--vmlinux"]), /--vmlinux needs a value/);
+});
+
 test("options may stand behind the script, and what follows -- is the script's", () => {
   const options = readOptions(["script.bt", "one", "-q", "--", "two", "--size=5", "--all"]);
   assert.deepEqual(options.words, ["script.bt", "one", "two"]);

@@ -24,6 +24,7 @@ export const flags = {
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
   command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
+  vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
   format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
@@ -50,6 +51,7 @@ export interface Options {
   readonly version: boolean;
   readonly pid?: number;
   readonly command?: string;
+  readonly vmlinux?: string;
   readonly output?: string;
   readonly format: "text" | "json" | "folded";
   readonly buffering: "line" | "full" | "none";
@@ -137,6 +139,7 @@ export function readOptions(argv: readonly string[]): Options {
     version: has("version"),
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
     command: values.get("command"),
+    vmlinux: values.get("vmlinux"),
     output: values.get("output"),
     format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),

@@ -27,7 +27,7 @@ export function kernelImage(text: bigint | undefined, file = process.env["STROBE
   const found = places(file, running).find((path) => existsSync(path));
   if (found === undefined) {
     return file !== undefined ? `there is no file ${file}`
-      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or set STROBE_VMLINUX to its vmlinux`;
+      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or name its vmlinux with --vmlinux FILE`;
   }
   try {
     const binary = new LiveBinary(found, found, "");

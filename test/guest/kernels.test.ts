@@ -1,20 +1,18 @@
 // Every probe kind and the whole language on other kernels, with exact counts, one boot a kernel; and on this machine's own.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { build } from "esbuild";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { usdtSource } from "../support/programs.ts";
-import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { languageGuestCases, probeCases, type CaseResult, type ProbeCase } from "./cases.ts";
+import { temporaryFolder } from "../support/strobe.ts";
+import { languageGuestCases, probeCases, type ProbeCase } from "./cases.ts";
+import { check, listOf, programs, resultsIn } from "./drive.ts";
 import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
 import { missingForGuests } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
 import { kernelsPage, type Cell, type KernelColumn } from "./page.ts";
-import { sleepersSource, workSource } from "./workload.ts";
 
 const page = "docs/kernels.md";
 const guestSeconds = 300;
@@ -27,46 +25,9 @@ const columns: KernelColumn[] = [];
 /** Kernels that could not be had. */
 const unknown: string[] = [];
 
-/** Programs and the driver, by their places in a guest. */
-async function programs(): Promise<Readonly<Record<string, string>>> {
-  const driver = join(folder.path, "driver.mjs");
-  if (!existsSync(driver)) {
-    await build({
-      entryPoints: ["test/guest/driver.ts"], outfile: driver, bundle: true, platform: "node", target: "node20.19", format: "esm",
-      packages: "external", logLevel: "warning",
-    });
-  }
-  return {
-    "/strobe/driver.mjs": driver,
-    "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]),
-    "/bin/sleepers": compileC(folder.path, "sleepers", sleepersSource),
-    "/bin/usdt": compileC(folder.path, "usdt", usdtSource),
-  };
-}
-
-function listOf(cases: readonly ProbeCase[], name: string): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
-  return path;
-}
-
-function resultsIn(lines: readonly string[]): CaseResult[] {
-  return lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
-}
-
 function versionOf(release: string): readonly [number, number] {
   const [major = 0, minor = 0] = release.split(".").map(Number);
   return [major, minor];
-}
-
-function check({ script, output, refusal, warning }: ProbeCase, result: CaseResult): void {
-  const text = `${script}\n${result.stderr}`;
-  const said = refusal ?? warning;
-  if (said) assert.match(result.stderr, said, text);
-  else assert.equal(result.stderr, "", text);
-  if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
-  else assert.equal(result.stdout.trim(), output.trim(), text);
-  assert.equal(result.code, refusal ? 1 : 0, text);
 }
 
 function columnOf(name: string, cells: ReadonlyMap<string, Cell>): void {
@@ -90,7 +51,7 @@ for (const kernel of kernels) {
     // Ours has no modules.
     const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases].filter(({ name }) => !own || !name.endsWith("of a module"));
     const guest = await runGuest({
-      kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(), "/cases.json": listOf(cases, "cases.json") },
+      kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
       jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }],
     });
     const results = resultsIn(guest.lines);
@@ -120,7 +81,7 @@ const notAllowed = /EPERM|EACCES|this kernel has no kprobes|needs CONFIG_KPROBE_
 const version = versionOf(release()).join(".");
 
 test(`this machine's Linux ${version}`, { skip: only !== undefined && "another kernel was asked for", timeout: 300_000 }, async (t) => {
-  const places = await programs();
+  const places = await programs(folder.path);
   const here = (text: string): string => text.replaceAll(/\/bin\/(work|usdt|sleepers)\b/g, (place) => places[place] ?? place);
   const cases = probeCases(versionOf(release())).map((one): ProbeCase => ({
     ...one, script: here(one.script), ...(one.command === undefined ? {} : { command: here(one.command) }),
@@ -130,7 +91,7 @@ test(`this machine's Linux ${version}`, { skip: only !== undefined && "another k
   const { "/strobe/driver.mjs": driver = "" } = places;
   const { status, stderr } = spawnSync(process.execPath, [driver], {
     encoding: "utf8", timeout: 240_000,
-    env: { ...process.env, NODE_PATH: resolve("node_modules"), STROBE_CASES: listOf(cases, "own-cases.json"), STROBE_RESULTS: results, STROBE_TOOLS: resolve("tools") },
+    env: { ...process.env, NODE_PATH: resolve("node_modules"), STROBE_CASES: listOf(folder.path, cases, "own-cases.json"), STROBE_RESULTS: results, STROBE_TOOLS: resolve("tools") },
   });
   assert.equal(status, 0, stderr);
   const found = resultsIn(readFileSync(results, "utf8").split("\n"));

@@ -1,0 +1,46 @@
+// What tests share that run many cases by one driver: its files, its list, its results.
+import assert from "node:assert/strict";
+import { build } from "esbuild";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { usdtSource } from "../support/programs.ts";
+import { compileC } from "../support/strobe.ts";
+import type { CaseResult, ProbeCase } from "./cases.ts";
+import { sleepersSource, workSource } from "./workload.ts";
+
+/** Programs and the driver, by their places in a guest. */
+export async function programs(folder: string): Promise<Readonly<Record<string, string>>> {
+  const driver = join(folder, "driver.mjs");
+  if (!existsSync(driver)) {
+    await build({
+      entryPoints: ["test/guest/driver.ts"], outfile: driver, bundle: true, platform: "node", target: "node20.19", format: "esm",
+      packages: "external", logLevel: "warning",
+    });
+  }
+  return {
+    "/strobe/driver.mjs": driver,
+    "/bin/work": compileC(folder, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]),
+    "/bin/sleepers": compileC(folder, "sleepers", sleepersSource),
+    "/bin/usdt": compileC(folder, "usdt", usdtSource),
+  };
+}
+
+export function listOf(folder: string, cases: readonly ProbeCase[], name: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
+  return path;
+}
+
+export function resultsIn(lines: readonly string[]): CaseResult[] {
+  return lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
+}
+
+export function check({ script, output, refusal, warning }: ProbeCase, result: CaseResult): void {
+  const text = `${script}\n${result.stderr}`;
+  const said = refusal ?? warning;
+  if (said) assert.match(result.stderr, said, text);
+  else assert.equal(result.stderr, "", text);
+  if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
+  else assert.equal(result.stdout.trim(), output.trim(), text);
+  assert.equal(result.code, refusal ? 1 : 0, text);
+}
