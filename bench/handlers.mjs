@@ -1,36 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { run, startTracer, stopTracer } from "./process.mjs";
 import { geometricMean, table } from "./statistics.mjs";
 
-/** The program of each handler, WORKLOAD standing for the program that makes the events; the C beside it is handlers/NAME.c. */
+/** [name, title, program]: WORKLOAD stands for the program that makes the events; the C beside each is handlers/NAME.c. */
+export const handlers = JSON.parse(readFileSync(new URL("handlers/list.json", import.meta.url), "utf8"));
 const enter = (body) => `tracepoint:syscalls:sys_enter_getppid ${body}`;
 const greet = (body) => `uprobe:WORKLOAD:greet ${body}`;
-export const handlers = [
-  ["count", "count, keyless", enter("{ @ = count(); }")],
-  ["increment", "++ on a map", enter("{ @++; }")],
-  ["count-by-pid", "count by pid", enter("{ @[pid] = count(); }")],
-  ["count-by-comm", "count by comm", enter("{ @[comm] = count(); }")],
-  ["count-by-two-keys", "count by two keys", enter("{ @[pid, cpu] = count(); }")],
-  ["count-by-kernel-stack", "count by kernel stack", enter("{ @[kstack] = count(); }")],
-  ["count-by-user-stack", "count by user stack", enter("{ @[ustack] = count(); }")],
-  ["sum", "sum", enter("{ @ = sum(tid); }")],
-  ["stats", "stats", enter("{ @ = stats(tid); }")],
-  ["hist", "hist", enter("{ @ = hist(tid); }")],
-  ["hist-by-pid", "hist by pid", enter("{ @[pid] = hist(tid); }")],
-  ["lhist", "lhist", enter("{ @ = lhist(tid, 0, 100000, 1000); }")],
-  ["filter-that-matches", "filter that matches", enter("/uid == 0/ { @ = count(); }")],
-  ["filter-that-does-not", "filter that does not match", enter("/pid == 1/ { @ = count(); }")],
-  ["latency", "entry-to-exit latency", `${enter("{ @start[tid] = nsecs; }")}
-    tracepoint:syscalls:sys_exit_getppid /@start[tid]/ { @ = hist(nsecs - @start[tid]); delete(@start, tid); }`],
-  ["struct-chain", "struct chain of four", enter("{ @ = sum(curtask.real_parent.real_parent.real_parent.pid); }")],
-  ["string-compare", "string compare", enter('/comm == "workload"/ { @ = count(); }')],
-  ["string-key", "string key of 64 bytes", enter("{ @[str(curtask.comm, 64)] = count(); }")],
-  ["printf", "printf of five fields", enter('{ printf("%d %d %s %d %d\\n", pid, tid, comm, cpu, nsecs); }')],
-  ["tuple-value", "tuple value", enter("{ @[tid] = (pid, cpu, nsecs); }")],
-  ["loop", "loop of 16", enter("{ for ($i : 0..16) { @ = sum($i); } }")],
-  ["uprobe-string", "uprobe string argument", greet("{ @[str(arg0, 64)] = count(); }")],
-];
 const calls = 30_000;
 /** Runs of the workload a round. The least of all is taken: what others do to the machine only ever adds. */
 const repeats = 12;

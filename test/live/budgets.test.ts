@@ -1,0 +1,68 @@
+// What start-up may take, in numbers that do not depend on how fast the machine is: bytes of the command, files that a one-liner
+// opens, system calls until its first line. strobe counts them itself, beside those of an empty Node.
+import assert from "node:assert/strict";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const command = resolve("dist/strobe.js");
+const folder = temporaryFolder();
+const oneLiners = {
+  "begin": 'begin { printf("hi\\n"); exit(); }',
+  "tracepoint": 'tracepoint:raw_syscalls:sys_enter { printf("%d\\n", args.id); exit(); }',
+};
+// What belongs to the person who runs the tests: options, certificates.
+const { NODE_OPTIONS: _options, NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
+
+let objects = "";
+before(async () => {
+  if (deadline.skip) return;
+  writeFileSync(join(folder.path, "empty.cjs"), 'process.stdout.write("hi\\n");');
+  objects = bpfObjects();
+  // The first run after a build keeps the compiled code, for the next.
+  for (const script of Object.values(oneLiners)) assert.equal((await strobe(["-q", "-e", script], { env })).code, 0);
+});
+after(async () => {
+  folder.remove();
+  if (!deadline.skip) await nothingLeft(objects);
+});
+
+/** Of a Node with these arguments, up to its first line: system calls of the main thread, and files opened. */
+async function startUp(args: readonly string[]): Promise<{ readonly calls: number; readonly files: readonly string[] }> {
+  const words = [process.execPath, ...args].map((word) => `'${word}'`).join(" ");
+  const script = `
+    tracepoint:raw_syscalls:sys_enter /tid == cpid && !@done/ { @calls = count(); }
+    tracepoint:syscalls:sys_enter_openat /tid == cpid && !@done/ { printf("opens %s\\n", str(args.filename)); }
+    tracepoint:syscalls:sys_enter_write /pid == cpid && args.fd == 1/ { @done = 1; }`;
+  const { stdout, stderr, code } = await strobe(["-q", "-c", words, "-e", script], { env });
+  assert.equal(code, 0, stderr);
+  const calls = Number(/^@calls: (\d+)$/m.exec(stdout)?.[1]);
+  const files = [...stdout.matchAll(/^opens (.+)$/gm)].map(([, path]) => path);
+  assert.ok(calls > 100 && files.includes(args[0]), stdout);
+  return { calls, files };
+}
+
+test("the command is no larger than its budget", () => {
+  const [file, ...others] = readdirSync("dist").filter((name) => /^command-.*\.js$/.test(name));
+  assert.deepEqual(others, []);
+  const kilobytes = statSync(join("dist", file)).size / 1024;
+  assert.ok(kilobytes <= budget.kilobytes, `${kilobytes.toFixed(0)} kB of ${budget.kilobytes}`);
+});
+
+for (const [name, script] of Object.entries(oneLiners)) {
+  test(`a one-liner on ${name} starts within its budget of files and system calls`, deadline, async () => {
+    const node = await startUp([join(folder.path, "empty.cjs")]);
+    const own = await startUp([command, "-q", "-e", script]);
+    const files = [...new Set(own.files)].filter((path) => !node.files.includes(path));
+    // The launcher and the command: no other JavaScript is read.
+    assert.equal(files.filter((path) => /\.[cm]?js$/.test(path)).length, 2, files.join("\n"));
+    assert.ok(files.length <= budget.files, `${files.length} files:\n${files.join("\n")}`);
+    const calls = own.calls - node.calls;
+    assert.ok(calls <= budget.calls, `${calls} system calls beyond Node's ${node.calls}, of ${budget.calls}`);
+  });
+}
+
+/** Raised on purpose only, with a reason in the commit: a person waits for each of these. */
+const budget = { kilobytes: 1300, files: 9, calls: 260 };
