@@ -149,7 +149,7 @@ function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>):
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
   if (context === "host") return undefined;
-  if (context.args !== undefined || context.variables !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
+  if (context.args !== undefined || context.variables !== undefined || context.typeNamed !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
   if (context.func === "site" && uses.has("func")) return undefined;
   if (!context.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;

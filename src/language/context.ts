@@ -78,6 +78,8 @@ export interface Context {
   readonly goroutine?: Fetch;
   /** `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such symbol. */
   readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
+  /** Types of the probed program, for names that neither the script nor the kernel knows. Opens debug information. */
+  readonly typeNamed?: (name: string, tag?: "struct" | "union" | "enum") => Type | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */
   readonly registers?: ReadonlyMap<string, Fetch>;
   /** `ctx`: the type behind the context pointer, when it has one. */

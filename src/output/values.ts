@@ -39,7 +39,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
     case "tuple": return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
     case "record": {
       const texts = elementTexts(type.fields.map((f) => f.type), memory, offset, services);
-      return `{ ${type.fields.map((f, i) => `.${f.name} = ${texts[i]}`).join(", ")} }`;
+      return texts.length === 0 ? "{}" : `{ ${type.fields.map((f, i) => `.${f.name} = ${texts[i]}`).join(", ")} }`;
     }
     case "struct": return structText(type, memory, offset, services);
     case "stack": return stackText(type, memory, offset, services);

@@ -10,7 +10,7 @@ import { asGoHasIt } from "./go-context.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
 import { describeFunction, listInlined, listLines } from "./user-listing.ts";
 import { placesNamed, placesOfLine, type Place } from "./user-places.ts";
-import { wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
+import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** The Go function that a place is in; C code that was linked in is none. */
@@ -101,7 +101,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       if (found.length === 0) return noSymbol(spec, binaries, wanted, qualifier === "cpp", options);
 
       // The kernel names the function that a copy was inlined into.
-      const base = userContext({ provider: name, returns, system });
+      const base = { ...userContext({ provider: name, returns, system }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
       const context = found.some(({ place }) => place.inlined) ? { ...base, func: "site" as const } : base;
       const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined);
       if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };

@@ -8,6 +8,7 @@ import { didYouMean, groupBy, missing, refused, resolved, usesNumbered, variants
 import type { Binary, System, UsdtProbe } from "./system.ts";
 import { parseUsdtArguments, type UsdtArgument } from "./usdt-arguments.ts";
 import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
+import { withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 interface Found { readonly binary: Binary; readonly probe: UsdtProbe }
@@ -60,10 +61,17 @@ export const usdt: Provider = {
 /** Places whose arguments are in the same registers share a program; when nobody looks at arguments, all do. */
 function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Found[], system: System, options: ResolveOptions): Resolution {
   const reads = usesNumbered(options.uses) || options.uses.has("args");
-  const groups = groupBy(found, ({ binary, probe }) => {
-    if (!reads) return "";
+  const variables = options.uses.has("var") || options.uses.has("vars");
+  const base = userContext({ provider: "usdt", returns: false, system });
+  const seenAt = ({ binary, probe }: Found): PlaceContext => (variables
+    ? withVariables(base, { binary, offset: probe.fileOffset, returns: false }, system, { uses: new Set([...options.uses].filter((use) => !use.startsWith("args"))) })
+    : { context: base, key: "" });
+  const groups = groupBy(found, (one) => {
+    const { binary, probe } = one;
+    const { key } = seenAt(one);
+    if (!reads) return key;
     // Distances from the instruction pointer differ from place to place.
-    return probe.argumentText.includes("(%rip)") ? `${binary.path} ${probe.fileOffset}` : `${binary.machine} ${probe.argumentText}`;
+    return `${key} ${probe.argumentText.includes("(%rip)") ? `${binary.path} ${probe.fileOffset}` : `${binary.machine} ${probe.argumentText}`}`;
   });
   const variants = [];
   for (const group of groups.values()) {
@@ -74,7 +82,7 @@ function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Fo
       return refused(spec, "feature", `argument ${bad} of ${nameOf(group[0])} cannot be read`, `its place is \`${probe.argumentText.trim().split(/\s+/)[bad]}\``);
     }
     const numbered = values.map((value): Fetch => value ?? { kind: "constant", value: 0n });
-    const context: Context = { ...userContext({ provider: "usdt", returns: false, system }), numbered };
+    const context: Context = { ...seenAt(group[0]).context, numbered };
     variants.push(...variantsOf(context, group.map((one): SiteRef => ({
       name: nameOf(one), func: one.probe.name,
       data: { path: one.binary.path, offset: one.probe.fileOffset, semaphore: one.probe.semaphoreOffset } satisfies UserSite,

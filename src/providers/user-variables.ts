@@ -27,6 +27,15 @@ export interface ProgramPlace {
 /** A copy of a function that was inlined into another. */
 export interface InlinedCopy { readonly fn: SourceFunction; readonly instance: FunctionInstance }
 
+/** Types of a binary, by name. */
+export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
+  return (name, tag) => {
+    const info = debugInfoOf(binary);
+    const found = typeof info === "string" ? undefined : info.typeNamed(name, tag);
+    return found === undefined || typeof info === "string" ? undefined : debugTypes(info, "user").typeOf(found);
+  };
+}
+
 /** Whether a handler wants anything that only debug information tells. */
 export function wantsVariables(uses: ReadonlySet<string>): boolean {
   return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval.*");
@@ -38,6 +47,12 @@ export function debugInfoOf(binary: Binary): DebugInfo | string {
 
 /** Types are made once a binary, so that equal ones are one object. */
 const typesOf = new WeakMap<DebugInfo, DebugTypes>();
+
+function debugTypes(info: DebugInfo, space: "user" | "kernel"): DebugTypes {
+  let types = typesOf.get(info);
+  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, space));
+  return types;
+}
 
 export interface PlaceContext {
   readonly context: Context;
@@ -93,8 +108,7 @@ function keyOf(parts: unknown): string {
 
 function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
   const registers = registersOf(hostMachine);
-  let types = typesOf.get(info);
-  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, kernelSlide === undefined ? "user" : "kernel"));
+  const types = debugTypes(info, kernelSlide === undefined ? "user" : "kernel");
   if (kernelSlide !== undefined) {
     return {
       address, registers, types, space: "kernel", loaded: (wanted) => ({ kind: "constant", value: BigInt.asUintN(64, wanted + kernelSlide) }),

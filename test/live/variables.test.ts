@@ -175,6 +175,37 @@ test("a line without code means the next", async () => {
   assert.match(warnings, new RegExp(`warning: line ${line - 1} of shapes\\.c has no code: probing line \\d+`));
 });
 
+test("the page's example prints what the page says", async () => {
+  const page = readFileSync("docs/language.md", "utf8");
+  const [, source, example] = /```c\n(struct point .*?)```\n\n```text\n(# strobe .*?)```/s.exec(page) ?? [];
+  assert.ok(source !== undefined && example !== undefined);
+  const main = join(folder.path, "main.c");
+  writeFileSync(join(folder.path, "page.c"), source);
+  writeFileSync(main, '#include "page.c"\nint main(void) { return area((struct point){ 3, 4 }, 10) == 0; }\n');
+  const path = compile("gcc", main, "page");
+  const [, script, printed] = /-e '(.*?)' -c \.\/shapes\n(.*)$/s.exec(example) ?? [];
+  assert.ok(script !== undefined && printed !== undefined);
+  const own = script.replaceAll("./shapes", path).replaceAll("@shapes.c", "@page.c");
+  assert.equal((await over(path, own)).script, printed.trim());
+});
+
+test("a program's own types are known where it is probed", async () => {
+  const path = compile("gcc", "shapes.c", "shapes", "-O1");
+  const { script } = await over(path, `uprobe:${path}:describe {
+    $shape = (struct shape *)arg0; printf("%d %s %d %d\\n", $shape.at.y, $shape.name, sizeof(struct shape), ((shape_t *)arg0).list.next.value);
+  }`);
+  assert.equal(script, "-4 round 80 2");
+});
+
+test("variables around a static probe", async () => {
+  const path = join(folder.path, "static");
+  writeFileSync(`${path}.c`, `#include <sys/sdt.h>
+    int total = 5;
+    int main(void) { for (int round = 0; round < 2; round++) { total += 10; DTRACE_PROBE(demo, step); } return 0; }`);
+  compile("gcc", `${path}.c`, "static", "-O0");
+  assert.equal((await over(path, `usdt:${path}:demo:step { printf("%d %d\\n", var("round"), var("total")); }`)).script, "0 15\n1 25");
+});
+
 test("listings tell parameters, locals, lines and copies", async () => {
   const path = compile("gcc", "shapes.c", "listed", "-O2");
   const { stdout } = await strobe(["-lv", `uprobe:${path}:loop`]);

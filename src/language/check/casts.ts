@@ -5,13 +5,13 @@ import type { AddressSpace, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { isIntegral, isLiteral, literalType, narrowest, wrap } from "./integers.ts";
 import type { Body } from "./pass.ts";
-import { defaultSpace, integerLiteral, report } from "./pass.ts";
+import { defaultSpace, integerLiteral, report, resolveType } from "./pass.ts";
 import { describe, sameType, unify } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
-  const resolved = body.pass.names.resolve(node.to, pointerSpace(operand, body));
+  const resolved = resolveType(node.to, pointerSpace(operand, body), body);
   if ("problem" in resolved) return { ...node, operand, type: report(body, "name", node.to.span, resolved.problem, resolved.help) };
   if (operand.type.kind === "unknown") return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
   const from = operand.type;

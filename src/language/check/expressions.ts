@@ -15,7 +15,7 @@ import { checkMember, offsetOf } from "./members.ts";
 import { binaryType } from "./operators.ts";
 import { placeType } from "./place-types.ts";
 import type { Body, MapState } from "./pass.ts";
-import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mergeValue, needsKernel, report, variableType } from "./pass.ts";
+import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
@@ -249,7 +249,7 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
     if (checked.kind === "integer" && isLiteral(checked)) return narrowest(checked.value);
     return isKnown(checked.type) ? checked.type : undefined;
   }
-  const resolved = body.pass.names.resolve(of, defaultSpace(body));
+  const resolved = resolveType(of, defaultSpace(body), body);
   if ("type" in resolved) return resolved.type;
   report(body, "name", of.span, resolved.problem, resolved.help);
   return undefined;

@@ -10,7 +10,7 @@ import { constantOf } from "./constants.ts";
 import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
 import { findMember } from "./members.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
+import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
 import { where } from "./place-types.ts";
 import { describe } from "./unify.ts";
@@ -384,7 +384,7 @@ const containerOf: CallCheck = (call, body) => {
   }
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
-  const resolved = body.pass.names.resolve(to, where);
+  const resolved = resolveType(to, where, body);
   if (!("type" in resolved)) return { ...call, type: report(body, "name", type.span, resolved.problem, resolved.help) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
   const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;

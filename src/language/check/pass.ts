@@ -1,11 +1,11 @@
 // What one pass over the script knows. Types of maps and variables only ever widen; passes repeat until none does.
 import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
 import type { Context } from "../context.ts";
-import type { Call, Expression, FunctionDeclaration, Program, Variable } from "../program.ts";
+import type { Call, Expression, FunctionDeclaration, Program, TypeName, Variable } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
 import { unknownType, voidType } from "../types.ts";
 import type { Capabilities, Config, SiteRef } from "./checked.ts";
-import type { TypeNames } from "./type-names.ts";
+import type { ResolvedTypeName, TypeNames } from "./type-names.ts";
 import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
 import { literalBits, settled } from "./integers.ts";
 
@@ -126,6 +126,11 @@ export function didYouMean(names: readonly string[]): string | undefined {
 /** Where bare pointers of this body point. */
 export function defaultSpace(body: Body): AddressSpace {
   return body.context === undefined || body.context === "host" ? "kernel" : body.context.defaultSpace;
+}
+
+/** A written type, as it is meant in this body: a program's own types are known where it is probed. */
+export function resolveType(written: TypeName, space: AddressSpace, body: Body): ResolvedTypeName {
+  return body.pass.names.resolve(written, space, body.context === undefined || body.context === "host" ? undefined : body.context.typeNamed);
 }
 
 export function needsKernel(body: Body, what: string, span: Span): void {

@@ -8,9 +8,7 @@ import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
-import {
-  assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, statementCall, variableType, warn,
-} from "./pass.ts";
+import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
 import { describe, isKnown, sameAggregate, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
@@ -163,7 +161,7 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   const value = node.value === undefined ? undefined : checkValue(node.value, body);
   let declared: Type | undefined;
   if (node.declared !== undefined) {
-    const resolved = body.pass.names.resolve(node.declared, defaultSpace(body));
+    const resolved = resolveType(node.declared, defaultSpace(body), body);
     if ("type" in resolved) declared = resolved.type;
     else report(body, "name", node.declared.span, resolved.problem, resolved.help);
   }

@@ -1,4 +1,5 @@
 // Written types (`struct task_struct *`, `uint8[16]`, `string[64]`) to types.
+import type { Context } from "../context.ts";
 import { nearest } from "../nearest.ts";
 import type { EnumDeclaration, Program, TypeName } from "../program.ts";
 import type { AddressSpace, EnumType, StructType, Type } from "../types.ts";
@@ -67,15 +68,15 @@ export class TypeNames {
     return this.#constants.keys();
   }
 
-  /** `space` is where pointers point. An open array (`int8[]`) has length 0: the cast knows it. */
-  resolve(written: TypeName, space: AddressSpace): ResolvedTypeName {
+  /** `further` is asked last. `space` is where pointers point. An open array (`int8[]`) has length 0: the cast knows it. */
+  resolve(written: TypeName, space: AddressSpace, further?: Context["typeNamed"]): ResolvedTypeName {
     const sized = written.pointers === 0 && written.dimensions.length === 1 ? written.dimensions[0] : undefined;
     if (written.tag === undefined && (written.name === "string" || written.name === "buffer") && written.pointers === 0) {
       if (written.dimensions.length > 1) return { problem: `\`${written.name}\` takes one size` };
       return { type: { kind: written.name, capacity: sized ?? 64 } };
     }
     if (written.tag === undefined && written.name === "inet" && written.pointers === 0) return { type: { kind: "named", of: "inet" } };
-    const base = this.#base(written);
+    const base = this.#base(written, further);
     if ("problem" in base) return base;
     let type = base.type;
     for (let i = 0; i < written.pointers; i++) type = { kind: "pointer", target: type, space };
@@ -83,7 +84,7 @@ export class TypeNames {
     return { type };
   }
 
-  #base(written: TypeName): ResolvedTypeName {
+  #base(written: TypeName, further: Context["typeNamed"]): ResolvedTypeName {
     const { name, tag } = written;
     if (tag === "struct" || tag === "union") {
       const own = this.#structs.get(name);
@@ -95,7 +96,8 @@ export class TypeNames {
       const own = basic.get(name) ?? this.#structs.get(name) ?? this.#enums.get(name);
       if (own !== undefined) return { type: own };
     }
-    const found = this.#scope.find(name, tag) ?? (tag === undefined ? this.#scope.find(name, "struct") : undefined);
+    const found = this.#scope.find(name, tag) ?? (tag === undefined ? this.#scope.find(name, "struct") : undefined)
+      ?? further?.(name, tag);
     if (found !== undefined) return { type: found };
     // A pointer to a struct nobody defined is still an address: members cannot be read.
     const near = [...nearest(name, tag === undefined ? basic.keys() : this.#structs.keys()), ...this.#scope.similar(name, tag)].slice(0, 3);
