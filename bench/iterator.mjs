@@ -1,22 +1,9 @@
-// Events a second that a `for await` loop takes from probes in TypeScript: one at a time, and in batches. A workload makes as many
-// as it can meanwhile; what the kernel or the queue drops is counted, so nothing is flattered.
-//
-//   node bench/iterator.mjs [events]
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// Events that a `for await` loop takes from a probe in TypeScript, one at a time and in batches, at rates that a workload makes.
 import { event, trace, tracepoint } from "../dist/index.mjs";
+import { median, spread, table } from "./statistics.mjs";
 
-const total = Number(process.argv[2] ?? 1_000_000);
-const folder = mkdtempSync(join(tmpdir(), "strobe-bench-"));
-const workload = join(folder, "calls");
-writeFileSync(`${workload}.c`, `
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int argc, char **argv) { for (long i = atol(argv[1]); i > 0; i--) syscall(SYS_getppid); return 0; }
-`);
+const rates = [100_000, 300_000, 1_000_000];
+const seconds = 3;
 
 const ways = {
   "one at a time": async (events) => {
@@ -31,26 +18,31 @@ const ways = {
   },
 };
 
-try {
-  execFileSync("cc", ["-O1", "-o", workload, `${workload}.c`]);
-  for (const round of [1, 2, 3]) {
-    for (const [way, take] of Object.entries(ways)) {
-      const ticks = event();
-      const session = await trace(
-        tracepoint("syscalls:sys_enter_getppid", () => { if (pid === cpid) ticks.emit({ n: tid, name: comm, at: nsecs }); }, { ticks }),
-        { command: `${workload} ${total}`, output: "events" },
-      );
-      const began = performance.now();
-      const cpu = process.cpuUsage();
-      const read = await take(ticks);
-      const seconds = (performance.now() - began) / 1000;
-      const { user, system } = process.cpuUsage(cpu);
-      const perCpuSecond = read / ((user + system) / 1e6);
-      console.log(`${round} ${way.padEnd(14)} ${Math.round(read / seconds).toLocaleString("en")} events/s, ${Math.round(perCpuSecond).toLocaleString("en")} a CPU-second,`
-        + ` ${read} of ${total} read, ${ticks.dropped} dropped by the queue`);
-      await session.ended;
+/** Every event is read, or counted as lost: in the kernel's ring or in the queue. */
+async function once(take, rate, workload) {
+  const ticks = event();
+  const session = await trace(
+    // Not rewritten: names of the library mean themselves.
+    tracepoint("syscalls:sys_enter_getppid", () => { if (pid === cpid) ticks.emit({ n: tid, name: comm, at: nsecs }); }, { ticks }),
+    { command: `${workload} ${rate * seconds} ${rate}`, output: "events" },
+  );
+  const before = process.cpuUsage();
+  const read = await take(ticks);
+  const { user, system } = process.cpuUsage(before);
+  await session.ended;
+  return { perCpuSecond: read / Math.max((user + system) / 1e6, 0.01), lost: rate * seconds - read };
+}
+
+export async function iterator({ rounds, workload }) {
+  const rows = [];
+  for (const rate of rates) {
+    const results = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));
+    for (let round = 0; round < rounds; round++) {
+      for (const [way, take] of Object.entries(ways)) results[way].push(await once(take, rate, workload));
     }
+    rows.push([`${rate / 1000}k a second`, ...Object.values(results).flatMap((list) => [
+      spread(list.map(({ perCpuSecond }) => perCpuSecond / 1000), 0), String(median(list.map(({ lost }) => lost))),
+    ])]);
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  return table(["events made", ...Object.keys(ways).flatMap((way) => [`${way}, thousand events a CPU-second`, "lost"])], rows);
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { handlerCost } from "./handlers.mjs";
+import { iterator } from "./iterator.mjs";
 import { memory } from "./memory.mjs";
 import { passWorth } from "./passes.mjs";
 import { findPeers } from "./peers.mjs";
@@ -20,6 +21,7 @@ const suites = {
   handlers: ["Cost of an event in the kernel", handlerCost],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
+  iterator: ["Events in a `for await` loop", iterator],
   memory: ["Memory", memory],
 };
 

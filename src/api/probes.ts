@@ -2,7 +2,7 @@
 import type { ParameterMeaning } from "../language/typescript/binding.ts";
 import type { SourceFunction } from "./captures.ts";
 import type {
-  ArgumentsOf, DeclaredAs, Iterators, KernelFunctions, NameIn, RawTracepoints, ReturnOf, Tracepoints, Unchecked, UserFunctions, UserProbes,
+  ArgumentsOf, DeclaredAs, FunctionNameIn, Iterators, KernelFunctions, NameIn, RawTracepoints, ReturnOf, Tracepoints, Unchecked, UserFunctions, UserProbes,
 } from "./declarations.ts";
 
 /** A probe that was asked for: data, until trace() attaches it. */
@@ -61,35 +61,39 @@ export function rawTracepoint<Name extends NameIn<RawTracepoints>>(
 }
 
 /** A function of the kernel is called. `args[0]` is an argument by number. */
-export function kprobe<Name extends NameIn<KernelFunctions>>(
+export function kprobe<Name extends FunctionNameIn<KernelFunctions>>(
   fn: Name, handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>]>, captures?: Captures,
 ): Probe {
   return make("kprobe", "kprobe", split(fn), ["args"], handler, captures);
 }
 
 /** A function of the kernel returns. */
-export function kretprobe<Name extends NameIn<KernelFunctions>>(
+export function kretprobe<Name extends FunctionNameIn<KernelFunctions>>(
   fn: Name, handler: Handler<[retval: ReturnOf<KernelFunctions, Name>]>, captures?: Captures,
 ): Probe {
   return make("kretprobe", "kretprobe", split(fn), ["retval"], handler, captures);
 }
 
 /** A function of the kernel is called; cheaper than a kprobe, with typed arguments. */
-export function fentry<Name extends NameIn<KernelFunctions>>(
+export function fentry<Name extends FunctionNameIn<KernelFunctions>>(
   fn: Name, handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>]>, captures?: Captures,
 ): Probe {
   return make("fentry", "fentry", split(fn), ["args"], handler, captures);
 }
 
 /** A function of the kernel returns, with its arguments and what it returns. */
-export function fexit<Name extends NameIn<KernelFunctions>>(
+export function fexit<Name extends FunctionNameIn<KernelFunctions>>(
   fn: Name, handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>, retval: ReturnOf<KernelFunctions, Name>]>, captures?: Captures,
 ): Probe {
   return make("fexit", "fexit", split(fn), ["args", "retval"], handler, captures);
 }
 
 /** Names of functions in a program; any while nothing is declared of it. */
-type FunctionIn<Binary> = DeclaredAs<UserFunctions, Binary> extends infer Declared ? unknown extends Declared ? string : NameIn<Declared> : never;
+type FunctionIn<Binary> = DeclaredAs<UserFunctions, Binary> extends infer Declared ? unknown extends Declared ? string : FunctionNameIn<Declared> : never;
+/** Names of static probes in a program. */
+type StaticProbeIn<Binary> = DeclaredAs<UserProbes, Binary> extends infer Declared ? unknown extends Declared ? string : NameIn<Declared> : never;
+/** The arguments of one, where they are known. */
+type StaticArguments<Binary, Name> = unknown extends DeclaredAs<DeclaredAs<UserProbes, Binary>, Name> ? Unchecked : DeclaredAs<DeclaredAs<UserProbes, Binary>, Name>;
 
 /** A function of a program or library is called. */
 export function uprobe<Binary extends string, Name extends FunctionIn<Binary>>(
@@ -106,8 +110,8 @@ export function uretprobe<Binary extends string, Name extends FunctionIn<Binary>
 }
 
 /** A static probe of a program: `usdt("/usr/bin/prog", "provider:name", ([first, second]) => …)`. */
-export function usdt<Binary extends string>(
-  binary: Binary, name: string, handler: Handler<[args: DeclaredAs<DeclaredAs<UserProbes, Binary>, string>]>, captures?: Captures,
+export function usdt<Binary extends string, Name extends StaticProbeIn<Binary>>(
+  binary: Binary, name: Name, handler: Handler<[args: StaticArguments<Binary, Name>]>, captures?: Captures,
 ): Probe {
   return make("usdt", "usdt", [binary, ...split(name)], ["args"], handler, captures);
 }
