@@ -74,7 +74,8 @@ function parse(parts: readonly string[]): Wanted | undefined {
   if (first === undefined || first === "" || last === undefined) return undefined;
   const offset = last === "" || last === "*" ? "all" : parseCount(last);
   if (offset === undefined) return undefined;
-  if (rest.length === 0) return { function: first, offset };
+  // A path is a program, whose function or offset is missing.
+  if (rest.length === 0) return first.includes("/") ? undefined : { function: first, offset };
   return rest.join(":") === "" ? undefined : { binary: first, function: rest.join(":"), offset };
 }
 

@@ -58,7 +58,8 @@ export const ret: Provider = {
 /** `FUNCTION`, `BINARY:FUNCTION`; names may have colons. */
 function parse(parts: readonly string[]): Wanted | undefined {
   const [first = "", ...rest] = parts.map(unquote);
-  if (rest.length === 0) return first === "" ? undefined : { function: first };
+  // A path alone is a program, whose function is missing.
+  if (rest.length === 0) return first === "" || first.includes("/") ? undefined : { function: first };
   return first === "" || rest.join(":") === "" ? undefined : { binary: first, function: rest.join(":") };
 }
 
