@@ -1,6 +1,8 @@
 // ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
 // A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
 
+import { createRequire } from "node:module";
+
 /** A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. */
 export interface Bytes {
   readonly size: number;
@@ -49,7 +51,7 @@ export type ElfMachine = "x86-64" | "arm64" | "other";
 const PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4;
 const SHT_NOBITS = 8;
 const SHF_COMPRESSED = 0x800;
-const COMPRESS_ZLIB = 1;
+const COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2;
 const NT_GNU_BUILD_ID = 3;
 /** What one section may grow to when decompressed. */
 const INFLATE_LIMIT = 2 ** 30;
@@ -153,7 +155,7 @@ export class Elf {
     return this.sections.find((section) => section.name === name);
   }
 
-  /** A section's bytes, decompressed where they are (zlib). @throws ElfError */
+  /** A section's bytes, decompressed where they are (zlib, zstd). @throws ElfError */
   content(section: Section): Buffer {
     if (section.type === SHT_NOBITS) return Buffer.alloc(0);
     const stored = this.read(section.offset, section.size);
@@ -161,11 +163,14 @@ export class Elf {
     const header = this.wide ? 24 : 12;
     if (stored.length < header) throw new ElfError("a compressed section is shorter than its header");
     const kind = stored.readUInt32LE(0);
-    if (kind !== COMPRESS_ZLIB) throw new ElfError(`section ${section.name} is compressed in an unsupported way (${kind})`);
+    if (kind !== COMPRESS_ZLIB && kind !== COMPRESS_ZSTD) {
+      throw new ElfError(`section ${section.name} is compressed in an unsupported way (${kind})`);
+    }
     const size = this.wide ? this.#word(stored, 8) : stored.readUInt32LE(4);
     if (size > INFLATE_LIMIT) throw new ElfError(`section ${section.name} is too large`);
     try {
       // Loaded only here: few sections are compressed, and every start would pay for it.
+      if (kind === COMPRESS_ZSTD) return unpackedZstd(stored.subarray(header), size);
       return process.getBuiltinModule("node:zlib").inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
     } catch {
       throw new ElfError(`section ${section.name} does not decompress`);
@@ -221,6 +226,16 @@ export class Elf {
     // Offsets and sizes beyond 2^53 lie outside any file and are refused when read.
     return from.readUInt32LE(at) + from.readUInt32LE(at + 4) * 2 ** 32;
   }
+}
+
+/** Node has zstd from 22.15 on. */
+function unpackedZstd(packed: Buffer, size: number): Buffer {
+  const zlib = process.getBuiltinModule("node:zlib") as { zstdDecompressSync?(packed: Buffer, options: { maxOutputLength: number }): Buffer };
+  if (zlib.zstdDecompressSync !== undefined) return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
+  const { decompress } = createRequire(import.meta.url)("fzstd") as typeof import("fzstd");
+  // With room of its own it never makes more.
+  const unpacked = decompress(packed, new Uint8Array(size));
+  return Buffer.from(unpacked.buffer, unpacked.byteOffset, unpacked.length);
 }
 
 export interface Note { readonly name: string; readonly type: number; readonly description: Buffer }

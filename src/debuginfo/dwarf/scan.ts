@@ -43,6 +43,12 @@ export function hashOf(name: string, start = HASH_START): number {
   return hashBytes(bytes, 0, bytes.length, start);
 }
 
+/** The hash of a name within a scope: `::` behind the scope's. */
+function hashWithin(scope: number): number {
+  // Twice a colon.
+  return Math.imul(Math.imul(scope ^ 0x3a, 0x01000193) ^ 0x3a, 0x01000193) >>> 0;
+}
+
 function hashBytes(bytes: Buffer, from: number, to: number, start: number): number {
   let hash = start;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
@@ -429,8 +435,8 @@ class Scanner {
     let hash = this.#scopeHash[outer];
     let bare = this.#scopeBare[outer];
     if (outer > 0) {
-      hash = hashOf("::", hash);
-      bare = hashOf("::", bare);
+      hash = hashWithin(hash);
+      bare = hashWithin(bare);
     }
     if (name < 0) {
       hash = hashOf(unnamed, hash); bare = hashOf(unnamed, bare);
@@ -467,7 +473,7 @@ class Scanner {
   #type(at: number, name: number, scope: number, tag: number): void {
     this.#locate(name);
     const plain = hashBytes(this.#textBytes, this.#textFrom, this.#textTo, HASH_START);
-    const qualified = scope > 0 ? hashBytes(this.#textBytes, this.#textFrom, this.#textTo, hashOf("::", this.#scopeHash[scope])) : plain;
+    const qualified = scope > 0 ? hashBytes(this.#textBytes, this.#textFrom, this.#textTo, hashWithin(this.#scopeHash[scope])) : plain;
     // Units repeat the types of the headers they share: one of each is enough.
     const check = hashBytes(this.#textBytes, this.#textFrom, this.#textTo, 17 + tag) & 0x1fffff;
     if (!this.#seenTypes.add(qualified * 2 ** 21 + check + 1)) return;
@@ -485,8 +491,8 @@ class Scanner {
     if (bareTo !== to) pairs.add(hashBytes(bytes, from, bareTo, HASH_START), at);
     let qualified = plain;
     if (scope > 0) {
-      const outer = hashOf("::", this.#scopeHash[scope]);
-      const bareOuter = hashOf("::", this.#scopeBare[scope]);
+      const outer = hashWithin(this.#scopeHash[scope]);
+      const bareOuter = hashWithin(this.#scopeBare[scope]);
       qualified = hashBytes(bytes, from, to, outer);
       pairs.add(qualified, at);
       if (bareTo !== to || bareOuter !== outer) pairs.add(hashBytes(bytes, from, bareTo, bareOuter), at);
