@@ -29,7 +29,8 @@ const unsizedLimit = 1 << 16;
 /** Functions by name or wildcard, one an address: several names may mean the same code. */
 export function userFunctions(binary: Binary, wanted: string): BinarySymbol[] {
   const exact = binary.symbol(wanted);
-  if (exact?.kind === "function") return [exact];
+  // Instances of a generic Go function share a name.
+  if (exact?.kind === "function") return binary.go === undefined ? [exact] : [...binary.symbols()].filter(({ kind, name }) => kind === "function" && name === wanted);
   if (!hasWildcard(wanted)) return [];
   const found = new Map<bigint, BinarySymbol>();
   for (const symbol of binary.symbols()) {

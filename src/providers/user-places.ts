@@ -47,11 +47,14 @@ export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, retu
     const found = placesOfCpp(binary, wanted);
     return found.length > 0 ? just(...found) : placesOfSource(binary, wanted, returns);
   }
-  if (hasWildcard(wanted)) {
+  // Names of Go look like wildcards: `main.(*Server).handle`, `main.Map[...]`.
+  if (hasWildcard(wanted) && (binary.go === undefined || binary.symbol(wanted) === undefined)) {
     const found = placesByName(binary, (symbol) => matches(wanted, symbol), (symbol) => symbol);
     return just(...(found.length > 0 || !isQualified(wanted) ? found : placesOfCpp(binary, wanted)));
   }
   const exact = binary.symbol(wanted);
+  // Instances of a generic Go function share a name.
+  if (exact !== undefined && binary.go !== undefined) return just(...placesByName(binary, (symbol) => symbol === wanted, (symbol) => symbol));
   if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? just({ name: wanted, offset: exact.fileOffset }) : none;
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {

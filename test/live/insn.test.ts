@@ -274,6 +274,9 @@ func (s *Server) handle(a int, b string) (int, string) {
 //go:noinline
 func add(a, b int) int { return a + b }
 
+//go:noinline
+func Pick[T any](x T, f func(T) int) int { return f(x) }
+
 func main() {
 	s := &Server{3}
 	done := make(chan int)
@@ -291,7 +294,7 @@ func main() {
 	for g := 0; g < 4; g++ {
 		t += <-done
 	}
-	fmt.Println(t)
+	fmt.Println(t + Pick(4, func(x int) int { return x * 2 }) + Pick("ab", func(x string) int { return len(x) }) - 10)
 }
 `;
 
@@ -320,6 +323,12 @@ for (const [name, ...flags] of [["go"], ["go-stripped", "-ldflags=-s -w"]]) {
     assert.deepEqual(printed.split(/\n+/).filter((line) => line !== ""), ["4", "@called[main.add]: 100", "@f[main.(*Server).handle]: 100", "@length[2]: 48", "@length[1]: 52", `@second: ${sum}`, `@sum: ${sum}`]);
   });
 }
+
+test("a generic Go function of a stripped program goes by the name that all its instances have", { skip: skipGo }, async () => {
+  const program = compileGo("go-generic", "-ldflags=-s -w");
+  const { printed } = await over(program, `uprobe:${program}:main.Pick[...] { @in = count(); } ret:${program}:main.Pick[...] { @out = count(); }`);
+  assert.match(printed, /^@in: [23]\n+@out: 2$/);
+});
 
 test("a return trampoline on a Go stack is refused, with what to do instead", { skip: skipGo }, async () => {
   const program = compileGo("go-refused", "-ldflags=-s -w");
