@@ -126,7 +126,8 @@ export const percpuKaddr = builtin<(symbol: string, cpu?: number) => Pointer>("p
 /** A processor register. */
 export const reg = builtin<(name: string) => u64>("reg");
 /** The object that a pointer points into: containerOf(pointer, "task_struct", "tasks"). */
-export const containerOf = builtin<<Name extends string>(pointer: Address, struct: Name, member: string) => StructNamed<Name>>("containerOf", "container_of");
+export const containerOf = builtin<<Name extends string>(pointer: Address, struct: Name, member: string) => StructNamed<Name>>(
+  "containerOf", "container_of");
 /** Whether a pointer is an error code of the kernel. */
 export const isErr = builtin<(pointer: Address) => bool>("isErr", "is_err");
 /** The kernel's lasting number for a socket. */

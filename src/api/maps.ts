@@ -194,21 +194,18 @@ function periodOf(period: string | number): number {
   if (typeof period === "number" && period > 0) return period;
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(String(period));
   const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ""];
-  if (match === null || unit === undefined || Number(match[1]) === 0) throw new RangeError(`strobe: a period is written "1s", "250ms", "5m", not ${JSON.stringify(period)}`);
+  if (match === null || unit === undefined || Number(match[1]) === 0) {
+    throw new RangeError(`strobe: a period is written "1s", "250ms", "5m", not ${JSON.stringify(period)}`);
+  }
   return Number(match[1]) * unit;
 }
 
-/** A map: `map<string, "count">()`, `map<[pid: number, name: string], "hist">()`, `map<number, number>()`; `map<[], "count">()` has no key. */
+/**
+ * A map for handlers to fill: `map<string, "count">()`, `map<[pid: number, name: string], "hist">()`, `map<number, number>()`;
+ * `map<[], "count">()` has no key.
+ */
 export function map<K = Unkeyed, V = unknown>(options: MapOptions = {}): StrobeMap<K, V> {
-  const handle = new MapHandle<K, V>();
-  const { name, entries, storage } = options;
-  bind(handle, {
-    kind: "map",
-    map: {
-      identity: handle, ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }), ...(storage === undefined ? {} : { storage }),
-    },
-  });
-  return handle as StrobeMap<K, V>;
+  return handleOf<K, V>(options, false) as StrobeMap<K, V>;
 }
 
 /** Keys of any number and type. */
@@ -224,14 +221,13 @@ export type ThreadLocal<V> = Omit<MapHandle<number, V>, "at" | "set" | "delete" 
 };
 
 export function threadLocal<V = number>(options: MapOptions = {}): ThreadLocal<V> {
-  const handle = new MapHandle<number, V>();
-  const { name, entries, storage } = options;
-  bind(handle, {
-    kind: "map",
-    map: {
-      identity: handle, threadLocal: true, ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }),
-      ...(storage === undefined ? {} : { storage }),
-    },
-  });
-  return handle as unknown as ThreadLocal<V>;
+  return handleOf<number, V>(options, true) as unknown as ThreadLocal<V>;
+}
+
+function handleOf<K, V>({ name, entries, storage }: MapOptions, threadLocal: boolean): MapHandle<K, V> {
+  const handle = new MapHandle<K, V>();
+  const given = {
+    ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }), ...(storage === undefined ? {} : { storage }),
+  };
+  return bind(handle, { kind: "map", map: { identity: handle, threadLocal, ...given } });
 }

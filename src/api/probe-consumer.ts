@@ -65,7 +65,9 @@ export class ProbeConsumer implements Consumer {
 }
 
 /** One function a schema, which makes objects of one shape. */
-function recordReader({ fields }: EventSchema, memory: RecordMemory, services: ConsumerServices, exact: ReadonlySet<string> | undefined): (offset: number) => unknown {
+function recordReader(
+  { fields }: EventSchema, memory: RecordMemory, services: ConsumerServices, exact: ReadonlySet<string> | undefined,
+): (offset: number) => unknown {
   const readers = fields.map(({ name, type, offset }) => ({ name, offset, read: typedReader(type, services, exact?.has(name) === true) }));
   const values = readers.map(({ offset, read }) => (at: number) => read(memory, at + offset));
   // Of a person's text this holds names only, as strings: a literal of a fixed shape is made far faster than Object.fromEntries does.

@@ -2,7 +2,8 @@
 import type { ParameterMeaning } from "../language/typescript/binding.ts";
 import type { SourceFunction } from "./captures.ts";
 import type {
-  ArgumentsOf, DeclaredAs, FunctionNameIn, Iterators, KernelFunctions, NameIn, RawTracepoints, ReturnOf, Tracepoints, Unchecked, UserFunctions, UserProbes,
+  ArgumentsOf, DeclaredAs, FunctionNameIn, Iterators, KernelFunctions, NameIn, RawTracepoints, ReturnOf, Tracepoints, Unchecked,
+  UserFunctions, UserProbes,
 } from "./declarations.ts";
 
 /** A probe that was asked for: data, until trace() attaches it. */
@@ -93,7 +94,8 @@ type FunctionIn<Binary> = DeclaredAs<UserFunctions, Binary> extends infer Declar
 /** Names of static probes in a program. */
 type StaticProbeIn<Binary> = DeclaredAs<UserProbes, Binary> extends infer Declared ? unknown extends Declared ? string : NameIn<Declared> : never;
 /** The arguments of one, where they are known. */
-type StaticArguments<Binary, Name> = unknown extends DeclaredAs<DeclaredAs<UserProbes, Binary>, Name> ? Unchecked : DeclaredAs<DeclaredAs<UserProbes, Binary>, Name>;
+type StaticArguments<Binary, Name> = DeclaredAs<DeclaredAs<UserProbes, Binary>, Name> extends infer Declared
+  ? unknown extends Declared ? Unchecked : Declared : never;
 
 /** A function of a program or library is called. */
 export function uprobe<Binary extends string, Name extends FunctionIn<Binary>>(

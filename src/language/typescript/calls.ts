@@ -28,7 +28,8 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
     case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
     case "module":
     case "entry":
-    case "value": return unit.refuse(callee, "type", "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
+    case "value": return unit.refuse(callee, "type",
+      "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
   }
 }
 
@@ -44,15 +45,18 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     case "map": return mapMethod(unit, node, object, name, property);
     case "entry": return entryMethod(unit, node, object.access, name, property);
     case "event": {
-      if (name !== "emit") return unit.refuse(property, "name", `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
+      if (name !== "emit") return unit.refuse(property, "name",
+        `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
       return emit(unit, node, object.name);
     }
-    case "global": return object.name === "console" ? consoleCall(unit, node, name) : unit.refuse(node, "placement", `there is no ${object.name}.${name}() in a handler`);
+    case "global": return object.name === "console" ? consoleCall(unit, node, name) : unit.refuse(node, "placement",
+      `there is no ${object.name}.${name}() in a handler`);
     case "builtin":
     case "value": {
       const of = valueOf(unit, object, callee.object);
       const textual = (wanted: number): Expression[] => {
-        if (node.arguments.length !== wanted) unit.refuse(node, "arguments", `${name}() takes ${wanted === 1 ? "one argument" : `${wanted} arguments`} in a handler`);
+        if (node.arguments.length !== wanted) unit.refuse(node, "arguments",
+          `${name}() takes ${wanted === 1 ? "one argument" : `${wanted} arguments`} in a handler`);
         return node.arguments.map((argument) => argumentValue(unit, argument));
       };
       switch (name) {
@@ -60,11 +64,13 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
         case "indexOf": return { kind: "value", expression: call("strstr", [of, ...textual(1)], span) };
         case "startsWith": {
           const [prefix] = textual(1);
-          if (prefix.kind !== "string") return unit.refuse(node.arguments[0], "arguments", "startsWith() wants its text written out, or a captured constant");
+          if (prefix.kind !== "string") return unit.refuse(node.arguments[0], "arguments",
+            "startsWith() wants its text written out, or a captured constant");
           const length = integer(BigInt(Buffer.byteLength(prefix.value)), span);
           return { kind: "value", expression: binary("==", call("strncmp", [of, prefix, length], span), integer(0n, span), span) };
         }
-        default: return unit.refuse(property, "name", `there is no method \`${name}\` in a handler`, "texts have startsWith(), includes() and indexOf()");
+        default: return unit.refuse(property, "name",
+          `there is no method \`${name}\` in a handler`, "texts have startsWith(), includes() and indexOf()");
       }
     }
     case "special":
@@ -76,8 +82,10 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
 function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
   const [value] = node.arguments;
   const span = unit.span(node);
-  if (node.arguments.length !== 1 || value.type === "SpreadElement") return unit.refuse(node, "arguments", "emit() takes one record: emit({ … })");
-  if (value.type !== "ObjectExpression") return unit.refuse(value, "arguments", "emit() wants a record", "write emit({ name: value, … })");
+  if (node.arguments.length !== 1 || value.type === "SpreadElement") return unit.refuse(node, "arguments",
+    "emit() takes one record: emit({ … })");
+  if (value.type !== "ObjectExpression") return unit.refuse(value, "arguments",
+    "emit() wants a record", "write emit({ name: value, … })");
   const fields = record(unit, value);
   for (const property of value.properties) {
     if (property.type !== "Property" || property.key.type !== "Identifier" || !isBigInt(unit, property.value)) continue;
@@ -159,7 +167,8 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
   const span = unit.span(node);
   const value = (expression: Expression): Outcome => ({ kind: "value", expression });
   const wants = (count: number, usage: string): Expression[] => {
-    if (node.arguments.length !== count) unit.refuse(node, "arguments", `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`, `usage: ${usage}`);
+    if (node.arguments.length !== count) unit.refuse(node, "arguments",
+      `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`, `usage: ${usage}`);
     return node.arguments.map((argument) => argumentValue(unit, argument));
   };
   if (isCast(name)) {
@@ -185,7 +194,8 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
     }
     case "offsetof": {
       const [of, path] = wants(2, 'offsetof("struct sock", "sk_family")');
-      if (path.kind !== "string") return unit.refuse(node.arguments[1], "arguments", "offsetof() wants a member's name as a string");
+      if (path.kind !== "string") return unit.refuse(node.arguments[1], "arguments",
+        "offsetof() wants a member's name as a string");
       return value({ kind: "offsetof", of: typeName(unit, of, node.arguments[0], false), path: path.value.split("."), span, type: unknownType });
     }
   }
@@ -193,7 +203,8 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
 
 function typeName(unit: Unit, written: Expression, node: js.Node, pointer: boolean): ReturnType<typeof parseTypeName> & object {
   const type = written.kind === "string" ? parseTypeName(written.value, unit.span(node), pointer) : undefined;
-  return type ?? unit.refuse(node, "arguments", "a type is written as a string, as C writes it", '"struct sock", "u32 *", "char[16]"');
+  return type ?? unit.refuse(node, "arguments",
+    "a type is written as a string, as C writes it", '"struct sock", "u32 *", "char[16]"');
 }
 
 function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome {

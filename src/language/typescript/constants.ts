@@ -17,8 +17,10 @@ export function constant(unit: Unit, value: number | bigint | string | boolean, 
     case "boolean": return { kind: "boolean", value, span, type: unknownType };
     case "number": {
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
-      if (!Number.isInteger(value)) return unit.refuse(node, "type", said + refusedSyntax.fraction.message, refusedSyntax.fraction.help);
-      if (!Number.isSafeInteger(value)) return unit.refuse(node, "limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
+      if (!Number.isInteger(value)) return unit.refuse(node, "type",
+        said + refusedSyntax.fraction.message, refusedSyntax.fraction.help);
+      if (!Number.isSafeInteger(value)) return unit.refuse(node, "limit",
+        said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
       return integer(BigInt(value), span);
     }
     case "bigint":
@@ -33,7 +35,8 @@ export function literal(unit: Unit, node: js.Literal): Expression {
   const { value } = node;
   if (value === null || value === undefined || value instanceof RegExp) return unit.refuseSyntax(node, "null");
   // `0xffff_ffff_ffff_ffff` would be rounded on the way: its text is exact.
-  if (typeof value === "number" && !Number.isSafeInteger(value) && node.raw !== undefined && /^(0x[\da-f_]+|0[ob][0-7_]+|[\d_]+)$/i.test(node.raw)) {
+  const rounded = typeof value === "number" && !Number.isSafeInteger(value);
+  if (rounded && node.raw !== undefined && /^(0x[\da-f_]+|0[ob][0-7_]+|[\d_]+)$/i.test(node.raw)) {
     return constant(unit, BigInt(node.raw.replaceAll("_", "")), node);
   }
   return constant(unit, value, node);

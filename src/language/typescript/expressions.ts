@@ -46,7 +46,8 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
         if (element === null) return unit.refuse(node, "arguments", "a tuple has no holes");
         return element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : value(unit, element);
       });
-      if (elements.length < 2) return unit.refuse(node, "arguments", "a tuple has two elements or more", "leave out the brackets");
+      if (elements.length < 2) return unit.refuse(node, "arguments",
+        "a tuple has two elements or more", "leave out the brackets");
       return { kind: "tuple", elements, span, type: unknownType };
     }
     case "ObjectExpression": return record(unit, node);
@@ -123,7 +124,8 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
 
 function isText(node: js.Expression): boolean {
   return node.type === "TemplateLiteral" || (node.type === "Literal" && typeof node.value === "string")
-    || (node.type === "BinaryExpression" && node.operator === "+" && node.left.type !== "PrivateIdentifier" && (isText(node.left) || isText(node.right)));
+    || (node.type === "BinaryExpression" && node.operator === "+" && node.left.type !== "PrivateIdentifier"
+      && (isText(node.left) || isText(node.right)));
 }
 
 /** `null` and `undefined`. */
@@ -210,7 +212,8 @@ function chainStart(node: js.Expression): js.Expression | undefined {
 function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
   const { left, right } = node;
   if (readEntry(unit, left) === undefined && knownThere(unit, left) === undefined && chainStart(left) === undefined) {
-    return unit.refuse(node, "type", "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
+    return unit.refuse(node, "type",
+      "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
   }
   return conditional(isThere(unit, left), value(unit, left), value(unit, right), unit.span(node));
 }
@@ -259,17 +262,20 @@ export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Exp
         if (!meaning.constant) return variable(meaning.name, unit.span(node));
         return unit.refuse(node, "type", `\`${node.name}\` is a const`, "declare it with let");
       }
-      if (meaning !== undefined) return unit.refuse(node, "type", `\`${node.name}\` cannot be assigned to`, "declare a variable: let …");
+      if (meaning !== undefined) return unit.refuse(node, "type",
+        `\`${node.name}\` cannot be assigned to`, "declare a variable: let …");
       return unit.refuse(node, "placement", `\`${node.name}\` is outside of the handler, which sees it as a constant`,
         "keep what changes in a map: const m = map<[], number>(), and m.value in the handler");
     }
     case "MemberExpression": {
       const reference: Reference = refer(unit, node);
       if (reference.kind === "value" && reference.expression.kind === "map") return reference.expression;
-      return unit.refuse(node, "placement", "the memory of what is traced cannot be written", "change variables, and entries of maps: m.at(key).value");
+      return unit.refuse(node, "placement",
+        "the memory of what is traced cannot be written", "change variables, and entries of maps: m.at(key).value");
     }
     case "ObjectPattern":
-    case "ArrayPattern": return unit.refuse(node, "placement", "only declarations can take things apart", "write const { … } = …");
+    case "ArrayPattern": return unit.refuse(node, "placement",
+      "only declarations can take things apart", "write const { … } = …");
     default: return unit.refuse(node, "placement", "this cannot be assigned to");
   }
 }

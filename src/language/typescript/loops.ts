@@ -48,7 +48,8 @@ function effect(unit: Unit, node: js.Expression): Statement[] {
   if (node.type === "AssignmentExpression") {
     const operator = node.operator.slice(0, -1);
     if (!["", "+", "-", "*", "/", "<<", ">>"].includes(operator)) return unit.refuseSyntax(node, "AssignmentExpression");
-    return [{ kind: "assign", target: place(unit, node.left), operator: operator === "" ? null : operator as "+", value: unit.grammar.value(unit, node.right), span }];
+    const value = unit.grammar.value(unit, node.right);
+    return [{ kind: "assign", target: place(unit, node.left), operator: operator === "" ? null : operator as "+", value, span }];
   }
   return [expressionStatement(unit.grammar.value(unit, node), span)];
 }
@@ -71,7 +72,8 @@ function rangeOf({ init, test, update, body }: js.ForStatement): Range | undefin
   const isCounter = (node: js.Node): boolean => node.type === "Identifier" && (node as js.Identifier).name === name;
   if (test.left.type !== "Identifier" || !isCounter(test.left) || (test.operator !== "<" && test.operator !== "<=")) return undefined;
   const steps = update?.type === "UpdateExpression" ? update.operator === "++" && isCounter(update.argument)
-    : update?.type === "AssignmentExpression" && update.operator === "+=" && isCounter(update.left) && update.right.type === "Literal" && update.right.value === 1;
+    : update?.type === "AssignmentExpression" && update.operator === "+=" && isCounter(update.left)
+      && update.right.type === "Literal" && update.right.value === 1;
   if (!steps || assigns(body, name)) return undefined;
   const fixed = test.right.type === "Literal" || (test.right.type === "Identifier" && !assigns(body, test.right.name));
   return fixed ? { name: id, from, to: test.right, included: test.operator === "<=" } : undefined;
@@ -82,7 +84,8 @@ function assigns(node: unknown, name: string): boolean {
   if (typeof node !== "object" || node === null) return false;
   if (Array.isArray(node)) return node.some((item) => assigns(item, name));
   if ("type" in node) {
-    const target = node.type === "AssignmentExpression" && "left" in node ? node.left : node.type === "UpdateExpression" && "argument" in node ? node.argument : undefined;
+    const target = node.type === "AssignmentExpression" && "left" in node ? node.left
+      : node.type === "UpdateExpression" && "argument" in node ? node.argument : undefined;
     if (typeof target === "object" && target !== null && "name" in target && target.name === name) return true;
   }
   return Object.values(node).some((inner) => assigns(inner, name));
@@ -143,11 +146,13 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
       const bounds = node.arguments.map((bound) => bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound));
       if (bounds.length === 1) return { kind: "range", from: integer(0n, bounds[0].span), to: bounds[0] };
       if (bounds.length === 2) return { kind: "range", from: bounds[0], to: bounds[1] };
-      return unit.refuse(node, "arguments", "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)");
+      return unit.refuse(node, "arguments",
+        "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)");
     }
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
     const map = refer(unit, node);
     if (map.kind === "map") return { kind: "map", map };
   }
-  return unit.refuse(node, "type", "a handler can go over maps and ranges only", "for (const [key, value] of m), for (const i of range(10))");
+  return unit.refuse(node, "type",
+    "a handler can go over maps and ranges only", "for (const [key, value] of m), for (const i of range(10))");
 }

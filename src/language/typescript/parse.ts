@@ -99,7 +99,8 @@ function read(translation: Translation, source: FunctionSource, start: number): 
   const at = Math.min(Math.max((raised?.pos ?? 1) - 1, 0), text.length);
   translation.diagnostics.push({
     severity: "error", code: "syntax", span: native ? { start, end: start + text.length } : { start: start + at, end: start + at + 1 },
-    message: native ? "this function has no source that can be read" : `this does not parse: ${(raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase()}`,
+    message: native ? "this function has no source that can be read"
+      : `this does not parse: ${(raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase()}`,
     help: native ? "pass the function itself, not one that bind() made" : "a handler is an arrow function, a function or a method",
   });
   return undefined;
@@ -142,7 +143,8 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
     if (inside.type !== "BlockStatement") return condition(unit, inside);
     const [only] = inside.body;
     if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument) return condition(unit, only.argument);
-    return unit.refuse(inside, "placement", "a filter is one expression", "write (args) => condition, or return early in the handler");
+    return unit.refuse(inside, "placement",
+      "a filter is one expression", "write (args) => condition, or return early in the handler");
   } catch (error) {
     if (error !== refusal) throw error;
     return undefined;
@@ -166,7 +168,8 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
     }
     if (node.body.type === "BlockStatement") return { name, parameters, body: body(unit, node.body), span };
     const inside = unit.span(node.body);
-    const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body) : { kind: "value", expression: value(unit, node.body) } as const;
+    const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body)
+      : { kind: "value", expression: value(unit, node.body) } as const;
     const statement = outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside } as const;
     return { name, parameters, body: block([statement], inside), span };
   } catch (error) {

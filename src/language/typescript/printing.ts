@@ -45,13 +45,16 @@ export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "
   const span = unit.span(node);
   const done = (called: string, args: readonly Expression[]): Outcome =>
     ({ kind: "statement", statement: expressionStatement(call(called, args, span), span) });
-  const [first, ...rest] = node.arguments.map((argument) => argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument);
+  const [first, ...rest] = node.arguments.map((argument) =>
+    argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument);
   if (first === undefined) return done(name === "print" ? "printf" : name, [text("\n", span)]);
   if (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression") {
     const reference = refer(unit, first);
     if (reference.kind === "map") {
       if (name !== "print" && name !== "printf") return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
-      return done("print", [reference.map.threadLocal === true ? ownEntry(reference, unit.span(first)) : mapAccess(reference.name, [], unit.span(first)), ...keys(unit, rest)]);
+      const at = unit.span(first);
+      const printed = reference.map.threadLocal === true ? ownEntry(reference, at) : mapAccess(reference.name, [], at);
+      return done("print", [printed, ...keys(unit, rest)]);
     }
     if (reference.kind === "entry" && rest.length === 0) return done("print", [reference.access]);
     if (name === "print" && rest.length === 0) return done("print", [valueOf(unit, reference, first)]);

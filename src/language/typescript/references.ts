@@ -83,7 +83,8 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
   switch (object.kind) {
     case "module": {
       const binding = name === undefined ? undefined : object.member(name);
-      if (binding === undefined) return unit.refuse(node, "name", `the module has no ${name === undefined ? "such member" : `\`${name}\``}`);
+      if (binding === undefined) return unit.refuse(node, "name",
+        `the module has no ${name === undefined ? "such member" : `\`${name}\``}`);
       return bound(unit, binding, name!, node);
     }
     case "special":
@@ -96,7 +97,8 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
     case "entry":
       if (name === "value") return { kind: "value", expression: { ...object.access, span } };
       return unit.refuse(property, "name", `an entry of a map has no \`${name ?? "[…]"}\``, "its value is `.value`, or get()");
-    case "event": return unit.refuse(property, "name", `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
+    case "event": return unit.refuse(property, "name",
+      `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
     case "function": return unit.refuse(node, "type", "a function has no members in a handler");
     case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
     case "value":

@@ -44,7 +44,8 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       if (node.label) return unit.refuseSyntax(node, "LabeledStatement");
       if (node.type === "BreakStatement") return [{ kind: "break", span }];
       const skipped = unit.loops.at(-1);
-      if (skipped !== undefined) return unit.refuse(node, "placement", `continue would leave out \`${skipped}\` here`, "write for (let i = a; i < b; i++), or use if");
+      if (skipped !== undefined) return unit.refuse(node, "placement",
+        `continue would leave out \`${skipped}\` here`, "write for (let i = a; i < b; i++), or use if");
       return [{ kind: "continue", span }];
     }
     case "ReturnStatement":
@@ -76,7 +77,9 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
       const outcome = unit.grammar.call(unit, node);
       return [outcome.kind === "statement" ? outcome.statement : expressionStatement(outcome.expression, span)];
     }
-    case "ChainExpression": return node.expression.type === "CallExpression" ? expression(unit, node.expression) : [expressionStatement(unit.grammar.value(unit, node), span)];
+    case "ChainExpression":
+      if (node.expression.type === "CallExpression") return expression(unit, node.expression);
+      break;
     case "LogicalExpression": {
       // `a && m.count()`
       if (node.operator === "??") break;
@@ -108,10 +111,12 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
     case "&&=": return [only(target)];
     case "||=": return [only(not(target, span))];
     case "??=":
-      if (target.kind !== "map") return unit.refuse(node, "type", "a variable is never missing", "`??=` is for entries of maps: m.at(key).value ??= 0");
+      if (target.kind !== "map") return unit.refuse(node, "type",
+        "a variable is never missing", "`??=` is for entries of maps: m.at(key).value ??= 0");
       return [only(not(hasKey(unit, target, node), span))];
     case ">>>=":
-    case "**=": return unit.refuse(node, "placement", `there is no \`${node.operator}\` in a handler`, `write the operation out: x = x ${node.operator.slice(0, -1)} n`);
+    case "**=": return unit.refuse(node, "placement",
+      `there is no \`${node.operator}\` in a handler`, `write the operation out: x = x ${node.operator.slice(0, -1)} n`);
     default: return [assign(assigned, binaryOperators[node.operator.slice(0, -1)])];
   }
 }
@@ -121,7 +126,12 @@ function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
   const span = unit.span(node);
   const subject = variable(unit.temporary("case"), unit.span(node.discriminant));
   const declared: Statement = { kind: "declare", variable: subject, value: unit.grammar.value(unit, node.discriminant), span };
-  interface Branch { readonly tests: readonly js.Expression[]; readonly otherwise: boolean; readonly body: readonly js.Statement[]; readonly at: js.Node }
+  interface Branch {
+    readonly tests: readonly js.Expression[];
+    readonly otherwise: boolean;
+    readonly body: readonly js.Statement[];
+    readonly at: js.Node;
+  }
   const branches: Branch[] = [];
   let tests: js.Expression[] = [];
   let otherwise = false;
@@ -133,7 +143,8 @@ function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
     if (inner.length === 0 && i < node.cases.length - 1) return;
     const end = inner.at(-1);
     const ends = end?.type === "BreakStatement" || end?.type === "ReturnStatement" || end?.type === "ContinueStatement";
-    if (!ends && i < node.cases.length - 1) unit.refuse(item, "placement", "this case goes on into the next", "end it with break");
+    if (!ends && i < node.cases.length - 1) unit.refuse(item, "placement",
+      "this case goes on into the next", "end it with break");
     branches.push({ tests, otherwise, body: end?.type === "BreakStatement" && !end.label ? inner.slice(0, -1) : inner, at: item });
     tests = [];
     otherwise = false;
@@ -146,7 +157,8 @@ function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
     const condition = branch.tests
       .map((test) => binary("==", subject, unit.grammar.value(unit, test), unit.span(test)))
       .reduce((left, right) => binary("||", left, right, { start: left.span.start, end: right.span.end }));
-    const made: Statement = { kind: "if", condition, then: bodyOf(branch), ...(rest === undefined ? {} : { otherwise: rest }), span: unit.span(branch.at) };
+    const otherwise = rest === undefined ? {} : { otherwise: rest };
+    const made: Statement = { kind: "if", condition, then: bodyOf(branch), ...otherwise, span: unit.span(branch.at) };
     return block([made], made.span);
   }, byDefault === undefined ? undefined : bodyOf(byDefault));
   return [declared, ...(chain === undefined ? [] : chosen.length === 0 ? [chain] : chain.statements)];
@@ -156,7 +168,8 @@ function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
 function refuseBreaks(unit: Unit, statements: readonly js.Statement[]): void {
   for (const s of statements) {
     switch (s.type) {
-      case "BreakStatement": unit.refuse(s, "placement", "break stands at the end of a case only", "use if and else within the case"); break;
+      case "BreakStatement": unit.refuse(s, "placement",
+        "break stands at the end of a case only", "use if and else within the case"); break;
       case "BlockStatement": refuseBreaks(unit, s.body); break;
       case "IfStatement": refuseBreaks(unit, !s.alternate ? [s.consequent] : [s.consequent, s.alternate]); break;
       default:
