@@ -30,6 +30,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
       binary: owner.elf, debug: found.elf, catalogs: catalogsOf(owner, found),
       alternate: (path, id) => alternateFile(owner.root, found.path, path, id)?.elf,
       split: (name, folder) => splitElf(owner, name, folder),
+      package: () => elfAt(`${owner.path}.dwp`) ?? elfAt(`${found.path}.dwp`),
     });
   } catch (error) {
     if (error instanceof DwarfError || error instanceof ElfError) return `${owner.shownPath}: ${error.message}`;

@@ -163,6 +163,23 @@ test("C++: qualified and linkage names, templates, base classes, references", { 
   }
 });
 
+for (const [packer, compiler, ...options] of [["dwp", "gcc", "-gdwarf-4", "-gsplit-dwarf", "-fdebug-types-section"], ["llvm-dwp", "clang", "-gdwarf-5", "-gsplit-dwarf"]]) {
+  test(`split entries packed by ${packer}`, { skip: missing || [packer, compiler].some((tool) => !has(tool)) && `needs ${packer} and ${compiler}` }, () => {
+    const { path, elf } = build(compiler, ["-O0", ...options]);
+    const split = execFileSync("readelf", ["--debug-dump=info", path], { encoding: "utf8" }).match(/dwo_name.*?(\S+\.dwo)/)![1];
+    execFileSync(packer, [resolve(folder, split), "-o", `${path}.dwp`]);
+    const info = openDebugInfo({ binary: elf, debug: elf, package: () => new Elf(bytesOf(readFileSync(`${path}.dwp`))) });
+    const [add] = info.functionsNamed("add");
+    assert.deepEqual([add.instances[0].entry, add.declared.file], [symbol(path, "add"), source]);
+    const start = info.afterPrologue(add.instances[0]);
+    assert.deepEqual(info.variablesAt(start).map(({ name }) => name), ["sum", "p", "n"]);
+    const pointer = add.parameters[0].type;
+    const target = pointer.kind === "pointer" ? pointer.target() : undefined;
+    const point = target?.kind === "typedef" ? target.target() : undefined;
+    assert.deepEqual(point?.kind === "struct" && point.members().map(({ name }) => name), ["x", "y", "flag", "next"]);
+  });
+}
+
 test("line tables are those of readelf", { skip: missing }, () => {
   for (const options of [["-g", "-O2"], ["-gdwarf-4", "-O0"], ["-gdwarf-3", "-O1"]]) {
     const { path, info } = build("gcc", options);

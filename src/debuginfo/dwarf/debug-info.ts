@@ -14,6 +14,7 @@ import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
 import { scanFile } from "./scan-file.ts";
 import type { ScanResult } from "./scan.ts";
+import { packagedSections } from "./packages.ts";
 import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
@@ -33,6 +34,8 @@ export interface DebugFiles {
   readonly catalogs?: Catalogs;
   /** A file of split entries: by the name and folder that its unit tells. */
   split?(name: string, folder: string): Elf | undefined;
+  /** The file that such files were packed into (.dwp). */
+  package?(): Elf | undefined;
 }
 
 export interface Catalogs {
@@ -76,6 +79,8 @@ class Debug implements DebugInfo {
   #catalogs: readonly Listed[] | undefined;
   #frames: { readonly found: CallFrames | undefined } | undefined;
   #alternateFile: { readonly found: DwarfFile | undefined } | undefined;
+  #package: { readonly found: DwarfSections | undefined } | undefined;
+  readonly #packagedTypes = new Map<bigint, { readonly file: DwarfFile | undefined }>();
   readonly #splits = new Map<UnitHeader, Unit>();
 
   constructor(files: DebugFiles) {
@@ -286,7 +291,9 @@ class Debug implements DebugInfo {
     const around = this.#around;
     const linkageName = linkageNameOf(entry);
     const result = typeOf(entry);
-    const position = this.#declared(entry);
+    const declared = this.#declared(entry);
+    // Go says where its functions begin in their lines only.
+    const position = declared.line === 0 ? this.#lines.positionAt(entry.unit, instances[0].start) ?? declared : declared;
     const shown = instances.map((instance) => this.#instance(instance));
     let parameters: readonly Variable[] | undefined;
     return {
@@ -382,7 +389,7 @@ class Debug implements DebugInfo {
   #whole(header: UnitHeader): Unit {
     const unit = this.#main.unit(header);
     const name = unit.root.text(AT.dwo_name) ?? unit.root.text(AT.GNU_dwo_name);
-    if (name === undefined || this.#files.split === undefined) return unit;
+    if (name === undefined) return unit;
     let whole = this.#splits.get(header);
     if (whole === undefined) {
       whole = this.#openSplit(unit, name) ?? unit;
@@ -392,13 +399,34 @@ class Debug implements DebugInfo {
   }
 
   #openSplit(skeleton: Unit, name: string): Unit | undefined {
-    const elf = this.#files.split?.(name, skeleton.root.text(AT.comp_dir) ?? "");
-    if (elf === undefined) return undefined;
-    const file = new DwarfFile(DwarfSections.of(elf, true), undefined, true);
-    file.skeleton = skeleton;
     const id = skeleton.header.dwoId ?? skeleton.root.constant(AT.GNU_dwo_id);
+    const packed = id === undefined ? undefined : this.#fromPackage("debug_cu_index", BigInt.asUintN(64, id));
+    const elf = packed === undefined ? this.#files.split?.(name, skeleton.root.text(AT.comp_dir) ?? "") : undefined;
+    const file = packed ?? (elf && new DwarfFile(DwarfSections.of(elf, true), undefined, true));
+    if (file === undefined) return undefined;
+    file.skeleton = skeleton;
     const header = file.headers().find((each) => (each.dwoId ?? file.unit(each).root.constant(AT.GNU_dwo_id)) === id);
     return header && file.unit(header);
+  }
+
+  /** A unit of the package file, as a file of its own. */
+  #fromPackage(index: "debug_cu_index" | "debug_tu_index", signature: bigint): DwarfFile | undefined {
+    if (this.#package === undefined) {
+      const elf = this.#files.package?.();
+      this.#package = { found: elf && DwarfSections.of(elf, true, [".debug_cu_index", ".debug_tu_index"]) };
+    }
+    const sections = this.#package.found && packagedSections(this.#package.found, index, signature);
+    if (sections === undefined) return undefined;
+    const file = new DwarfFile(sections, undefined, true);
+    if (index === "debug_cu_index") {
+      file.elsewhere = (type) => {
+        let found = this.#packagedTypes.get(type);
+        if (found === undefined) this.#packagedTypes.set(type, (found = { file: this.#fromPackage("debug_tu_index", type) }));
+        if (found.file !== undefined) found.file.elsewhere = file.elsewhere;
+        return found.file?.typeWithSignature(type);
+      };
+    }
+    return file;
   }
 
   #alternate(): DwarfFile | undefined {

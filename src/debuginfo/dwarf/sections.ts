@@ -102,9 +102,10 @@ export class DwarfSections {
     this.#find = find;
   }
 
-  static of(elf: Elf, split = false): DwarfSections {
+  /** `plain`: names that split files do not mark. */
+  static of(elf: Elf, split = false, plain: readonly string[] = []): DwarfSections {
     return new DwarfSections((name) => {
-      const section = elf.section(split ? `.${name}.dwo` : `.${name}`);
+      const section = elf.section(split && !plain.includes(`.${name}`) ? `.${name}.dwo` : `.${name}`);
       return section === undefined || section.type === 8 ? undefined : SectionData.of(elf, section);
     });
   }

@@ -55,6 +55,8 @@ export class DwarfFile {
   readonly #abbreviations = new Map<number, (code: number) => Abbreviation>();
   /** Of a split unit's file: the unit in the binary that it completes. */
   skeleton: Unit | undefined;
+  /** Where types are that have a file of their own: in a package. */
+  elsewhere: ((signature: bigint) => Entry | undefined) | undefined;
 
   constructor(sections: DwarfSections, alternate: () => DwarfFile | undefined = () => undefined, split = false) {
     this.sections = sections;
@@ -126,7 +128,7 @@ export class DwarfFile {
       }
     }
     const header = this.#signatures.get(signature);
-    return header && this.unit(header).entryAt(header.offset + header.typeOffset!);
+    return header === undefined ? this.elsewhere?.(signature) : this.unit(header).entryAt(header.offset + header.typeOffset!);
   }
 
   abbreviations(offset: number): (code: number) => Abbreviation {
