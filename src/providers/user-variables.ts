@@ -175,13 +175,17 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   return found;
 }
 
+/** What Go's compiler calls a result without a name; results are among the parameters. */
+const unnamedResult = /^~[rb]\d+$/;
+
 /** Parameters in order, as they are at the place. */
 function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen): Argument[] {
   if (around === undefined) return [];
   const { fn, instance, entry, clone } = around;
-  if (entry && instance !== undefined) return parametersAtEntry(clone ? { ...fn, external: false } : fn, instance.parameters, seen).map(({ name, value }) => ({ name, ...value }));
-  const inScope = info.variablesAt(seen.address).filter(({ kind }) => kind === "parameter");
-  return (instance?.parameters ?? fn.parameters).map((parameter) => {
+  const parameters = (instance?.parameters ?? fn.parameters).filter(({ name }) => !unnamedResult.test(name));
+  if (entry) return parametersAtEntry(clone ? { ...fn, external: false } : fn, parameters, seen).map(({ name, value }) => ({ name, ...value }));
+  const inScope = info.variablesAt(seen.address).filter(({ kind, outer }) => kind === "parameter" && outer !== true);
+  return parameters.map((parameter) => {
     const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
     return { name: parameter.name, ...valueOf(here, seen) };
   });
@@ -268,7 +272,7 @@ class Variables implements ProgramVariables {
   #all(): Argument[] {
     const all = new Map<string, Argument>();
     for (const variable of this.#scope) {
-      if (variable.outer === true || variable.name === "" || all.has(variable.name) || this.#unset(variable)) continue;
+      if (variable.outer === true || variable.name === "" || unnamedResult.test(variable.name) || all.has(variable.name) || this.#unset(variable)) continue;
       const argument = this.#argument(variable);
       if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
     }

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
-import { classesScript, classesSource, rustScript, rustSource, shapesScript, shapesSource } from "../support/variables.ts";
+import { classesScript, classesSource, goScript, goSource, rustScript, rustSource, shapesScript, shapesSource } from "../support/variables.ts";
 
 const folder = temporaryFolder();
 let objects = "";
@@ -75,6 +75,14 @@ for (const compiler of ["g++", "clang++"]) {
 test("enums, slices and strings of Rust", { skip: missing("rustc") }, async () => {
   const path = compile("rustc", "shapes.rs", "rust");
   await agrees(path, rustScript(path));
+});
+
+test("strings and slices of Go", { skip: spawnSync("go", ["version"]).status === 0 ? false : "needs go" }, async () => {
+  writeFileSync(join(folder.path, "go.mod"), "module main\n");
+  writeFileSync(join(folder.path, "main.go"), goSource);
+  const path = join(folder.path, "program");
+  run("go", ["build", "-gcflags=all=-N -l", "-o", path, "main.go"]);
+  await agrees(path, goScript(path).replace("LINE", String(lineOf(goSource, "fmt.Printf(\"%d %v"))));
 });
 
 test("locals at a line", async () => {

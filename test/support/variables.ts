@@ -206,3 +206,39 @@ export const rustScript = (path: string): string => `
   uprobe:${path}:inner::take { printf("%s %s %d %d %d\\n", args.text, args.owned, args.numbers.length, args.numbers[1], args.count); }
   uprobe:${path}:shape { print(args); }
   uretprobe:${path}:shape { print(retval); }`;
+
+export const goSource = String.raw`package main
+
+import "fmt"
+
+type Point struct{ X, Y int }
+type Server struct {
+	Name  string
+	Ports []int32
+	Next  *Server
+}
+
+//go:noinline
+func (s *Server) Handle(path string, list []int64, p Point, ok bool, ratio float64) int {
+	total := len(path)
+	for _, v := range list {
+		total += int(v)
+	}
+	fmt.Printf("%d %v\n", total, ratio)
+	return total
+}
+
+var counter = 12
+
+func main() {
+	s := &Server{Name: "srv", Ports: []int32{80, 443}}
+	fmt.Printf("/index 2 { .X = 4, .Y = -5 } true srv 443 %d\n", counter)
+	s.Handle("/index", []int64{1, 2, 3}, Point{4, -5}, true, 2.5)
+}
+`;
+
+export const goScript = (path: string): string => `
+  uprobe:${path}:main.(*Server).Handle {
+    printf("%s %d %s %s %s %d %d\\n", args.path, args.list[1], args.p, args.ok, args.s.Name, args.s.Ports[1], var("main.counter"));
+  }
+  line:${path}@main.go:LINE { printf("%d %s\\n", var("total"), var("ratio")); }`;
