@@ -12,19 +12,19 @@ import type { RelocationNote } from "./machine.ts";
 /** Stands for the unwinder among the functions that a handler calls. */
 export const UNWINDER = -2;
 /** Bytes of its frame. */
-export const UNWINDER_STACK = 96;
+export const UNWINDER_STACK = 32;
 
-/** What a capture needs of memory: u32 frames, u32 why it ended early, then return addresses and a zero. */
-export const unwoundBytes = (frames: number): number => 16 + frames * 8;
-export const unwoundAddresses = 8;
+/** What a capture needs of memory: u32 frames, u32 why it ended early, what the walk keeps, then return addresses and a zero. */
+export const unwoundBytes = (frames: number): number => unwoundAddresses + frames * 8 + 8;
+export const unwoundAddresses = 64;
 
 /** Offsets in x86-64's struct pt_regs. */
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
 /** Offsets of what the kernel pushed for a signal handler, from the stack pointer at its return. */
 const signalFrame = { bp: 120, sp: 160 } as const;
 
-/** Offsets in the frame. `words`: two of them. */
-const slot = { key: -8, words: -24, sp: -32, bp: -40, hash: -48, back: -56, place: -64, rbpRule: -72, limit: -80, instance: -88 } as const;
+/** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
+const slot = { key: -8, words: -24, limit: -32, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
 /** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
 const instancesPassed = 4;
 const hashFactor = 0x9e3779b97f4a7c15n;
@@ -43,27 +43,28 @@ export function writeUnwinder(
   const call = (name: HelperName): void => a.call(helpers[name].id);
   const set = (register: number, value: number): void => a.aluImmediate(Alu.MOV, true, register, value);
   const move = (to: number, from: number): void => a.alu(Alu.MOV, true, to, from);
-  const load = (to: number, at: number): void => a.load(8, false, to, FRAME, at);
-  const store = (at: number, from: number): void => a.store(8, FRAME, at, from);
-  const frameAddress = (register: number, at: number): void => {
-    move(register, FRAME);
+  const baseOf = (at: number): number => (at < 0 ? FRAME : MEMORY);
+  const load = (to: number, at: number): void => a.load(8, false, to, baseOf(at), at);
+  const store = (at: number, from: number): void => a.store(8, baseOf(at), at, from);
+  const addressOf = (register: number, at: number): void => {
+    move(register, baseOf(at));
     a.aluImmediate(Alu.ADD, true, register, at);
   };
   const lookup = (map: number): void => {
     a.patched(1, Pseudo.MAP_FD, 0, { kind: "map", map, offset: 0 });
-    frameAddress(2, slot.key);
+    addressOf(2, slot.key);
     call("map_lookup_elem");
   };
   /** Reads user memory at r3. */
   const readUser = (at: number, bytes: number, failed: Label): void => {
-    frameAddress(1, at);
+    addressOf(1, at);
     set(2, bytes);
     call("probe_read_user");
     a.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
   };
   /** Reads 8 bytes of kernel memory at r3; 0 when that fails. */
   const readKernel = (at: number): void => {
-    frameAddress(1, at);
+    addressOf(1, at);
     set(2, 8);
     call("probe_read_kernel");
   };
@@ -78,6 +79,12 @@ export function writeUnwinder(
       a.aluImmediate(Alu.AND, true, 5, half * rowBytes);
       a.alu(Alu.ADD, true, 2, 5);
     }
+  };
+  /** The address is a return address: the call is before it. */
+  const called = (): void => {
+    move(1, ADDRESS);
+    a.aluImmediate(Alu.ADD, true, 1, -1);
+    store(slot.call, 1);
   };
   /** Where a uretprobe replaced the return address, takes the right one: instances are in the order of the stack. */
   const replaced = (layout: ReturnInstances): void => {
@@ -127,8 +134,8 @@ export function writeUnwinder(
     a.load(8, false, 1, 0, ptRegs[register]);
     store(slot[register], 1);
   }
-  a.storeImmediate(8, FRAME, slot.hash, 0);
-  a.storeImmediate(8, FRAME, slot.back, 0);
+  a.storeImmediate(8, MEMORY, slot.hash, 0);
+  store(slot.call, ADDRESS);
   if (instances) {
     a.load(8, false, 1, COUNT, instances.utask);
     a.aluImmediate(Alu.ADD, true, 1, instances.first);
@@ -161,9 +168,7 @@ export function writeUnwinder(
 
   // The rule: of the call, where the address is the one behind it.
   a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, pointer);
-  move(3, ADDRESS);
-  load(1, slot.back);
-  a.alu(Alu.SUB, true, 3, 1);
+  load(3, slot.call);
   move(2, MAPPINGS);
   search(mappingsKept, mappingBytes, 8);
   a.load(8, false, 4, 2, 0);
@@ -231,7 +236,7 @@ export function writeUnwinder(
   load(1, slot.words);
   store(slot.sp, 1);
   load(ADDRESS, slot.words + 8);
-  a.storeImmediate(8, FRAME, slot.back, 0);
+  store(slot.call, ADDRESS);
   a.jump(next);
   begin(UnwindKind.rsp);
   load(4, slot.sp);
@@ -246,8 +251,8 @@ export function writeUnwinder(
   a.aluImmediate(Alu.ADD, true, 3, -16);
   readUser(slot.words, 16, broken);
   load(ADDRESS, slot.words + 8);
-  a.storeImmediate(8, FRAME, slot.back, 1);
   if (instances) replaced(instances);
+  called();
   load(1, slot.rbpRule);
   a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.same, next);
   const [elsewhere, below, lost] = [a.label(), a.label(), a.label()];
@@ -266,7 +271,7 @@ export function writeUnwinder(
   readUser(slot.bp, 8, lost);
   a.jump(next);
   a.bind(lost);
-  a.storeImmediate(8, FRAME, slot.bp, 0);
+  a.storeImmediate(8, MEMORY, slot.bp, 0);
   a.jump(next);
 
   // Code without a table: of a just-in-time compiler, or not known yet.
@@ -282,7 +287,7 @@ export function writeUnwinder(
   load(1, slot.words);
   store(slot.bp, 1);
   load(ADDRESS, slot.words + 8);
-  a.storeImmediate(8, FRAME, slot.back, 1);
+  called();
 
   a.bind(next);
   a.jumpIfImmediate(Jump.JNE, true, ADDRESS, 0, round);
