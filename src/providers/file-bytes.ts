@@ -5,11 +5,12 @@ import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
 
-/** A file that is opened for each read: nothing stays open, however long the trace. */
+/** A file that is open for one burst of reads: nothing stays open, however long the trace. */
 export class FileBytes implements Bytes {
   readonly size: number;
   readonly #path: string;
   readonly #whole: Buffer | undefined;
+  #fd: number | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -25,12 +26,18 @@ export class FileBytes implements Bytes {
 
   read(offset: number, length: number): Buffer {
     if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
+    return readRange(this.#open(), offset, length);
+  }
+
+  #open(): number {
+    if (this.#fd !== undefined) return this.#fd;
     const fd = openSync(this.#path, "r");
-    try {
-      return readRange(fd, offset, length);
-    } finally {
+    this.#fd = fd;
+    setImmediate(() => {
+      this.#fd = undefined;
       closeSync(fd);
-    }
+    });
+    return fd;
   }
 }
 

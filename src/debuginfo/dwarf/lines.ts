@@ -255,7 +255,8 @@ class Rows implements LineRows {
   readonly #sequences: { start: number; end: number }[] = [];
 
   constructor(programBytes: number) {
-    const room = Math.max(16, programBytes >>> 1);
+    // A row takes about four bytes of its program.
+    const room = Math.max(16, programBytes >>> 2);
     this.addresses = new Float64Array(room);
     this.files = new Uint32Array(room);
     this.lines = new Uint32Array(room);

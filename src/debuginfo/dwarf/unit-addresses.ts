@@ -10,16 +10,16 @@ export class UnitAddresses {
   readonly #units: readonly UnitHeader[];
 
   constructor(file: DwarfFile) {
-    const found: { low: number; high: number; unit: UnitHeader }[] = [];
+    const found = new Found();
     const told = rangesTold(file, found);
     for (const unit of file.headers()) {
       if (told.has(unit.offset) || unit.signature !== undefined) continue;
-      for (const range of rangesOf(file.unit(unit).root)) found.push({ ...range, unit });
+      for (const { low, high } of rangesOf(file.unit(unit).root)) found.add(low, high, unit);
     }
-    found.sort((a, b) => a.low - b.low);
-    this.#lows = Float64Array.from(found, ({ low }) => low);
-    this.#highs = Float64Array.from(found, ({ high }) => high);
-    this.#units = found.map(({ unit }) => unit);
+    const order = Uint32Array.from(found.lows, (_, i) => i).sort((a, b) => found.lows[a] - found.lows[b]);
+    this.#lows = Float64Array.from(order, (i) => found.lows[i]);
+    this.#highs = Float64Array.from(order, (i) => found.highs[i]);
+    this.#units = Array.from(order, (i) => found.units[i]);
   }
 
   /** Units that say they hold an address, the likeliest first: data and damaged tables make for more than one. */
@@ -35,8 +35,20 @@ export class UnitAddresses {
   }
 }
 
+class Found {
+  readonly lows: number[] = [];
+  readonly highs: number[] = [];
+  readonly units: UnitHeader[] = [];
+
+  add(low: number, high: number, unit: UnitHeader): void {
+    this.lows.push(low);
+    this.highs.push(high);
+    this.units.push(unit);
+  }
+}
+
 /** Reads .debug_aranges; gives the units that it speaks of. Damage in it is no loss: units tell the same. */
-function rangesTold(file: DwarfFile, found: { low: number; high: number; unit: UnitHeader }[]): ReadonlySet<number> {
+function rangesTold(file: DwarfFile, found: Found): ReadonlySet<number> {
   const told = new Set<number>();
   const data = file.sections.find("debug_aranges");
   if (data === undefined) return told;
@@ -59,7 +71,7 @@ function rangesTold(file: DwarfFile, found: { low: number; high: number; unit: U
         const bytes = cursor.address(size);
         if (low === 0 && bytes === 0) break;
         if (unit === undefined || bytes <= 0 || isDropped(low)) continue;
-        found.push({ low, high: low + bytes, unit });
+        found.add(low, low + bytes, unit);
         told.add(unit.offset);
       }
       cursor.at = end;
