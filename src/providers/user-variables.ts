@@ -76,7 +76,8 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
   const seen = seenFrom(place, address, info, context, system);
   const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
   const retval = around === undefined || !place.returns || !uses.has("retval.*") ? undefined : resultOf(around.fn, seen);
-  const args = place.returns ? undefined : parametersOf(around, info, seen);
+  const args = place.returns ? undefined : parametersOf(around, info, seen).map((arg) => (
+    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info)));
   const variables = new Variables(info, seen, place.returns, args ?? [], around, uses);
   const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
   return {
@@ -175,6 +176,29 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   return found;
 }
 
+/** Lines that are looked at for where a variable lives, and that are named. */
+const [linesSearched, linesNamed] = [4096, 4];
+
+/** Says at which lines of the function a variable has a value, when it has none here. */
+function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo): Argument {
+  const { absent } = argument;
+  if (absent === undefined || !absent.includes("optimised out") || variable === undefined || around?.instance === undefined) return argument;
+  const { fn, instance: { ranges } } = around;
+  const lines = new Set<number>();
+  let searched = 0;
+  for (const { line, address } of info.lines(fn.declared.file)) {
+    if (line === 0 || lines.has(line) || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
+    if (++searched > linesSearched) break;
+    const location = variable.location(address);
+    const whole = location.kind !== "pieces" || location.pieces.every((piece) => piece.location !== undefined);
+    if (location.kind !== "absent" && location.kind !== "implicit-pointer" && whole) lines.add(line);
+  }
+  const named = [...lines].sort((a, b) => a - b);
+  if (named.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
+  const some = named.length <= linesNamed ? named.join(", ") : `${named.slice(0, linesNamed).join(", ")} and others`;
+  return { ...argument, absent: `${absent}; it has a value at ${named.length === 1 ? "line" : "lines"} ${some}` };
+}
+
 /** What Go's compiler calls a result without a name; results are among the parameters. */
 const unnamedResult = /^~[rb]\d+$/;
 
@@ -234,7 +258,7 @@ class Variables implements ProgramVariables {
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
     if (file === undefined) {
       const local = this.#scope.find((variable) => variable.name === plain);
-      if (local !== undefined) return this.#argument(local);
+      if (local !== undefined) return withLines(this.#argument(local), local, this.#around, this.#info);
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }

@@ -157,7 +157,7 @@ test("a stripped program's debug file is found beside it", async () => {
   await agrees(path, shapesScript(path));
 });
 
-test("what is not there says so", async () => {
+test("what is not there says so", { skip: missing("clang") }, async () => {
   const path = compile("gcc", "shapes.c", "shapes", "-O0");
   const refusal = async (script: string): Promise<string> => {
     const { stderr, code } = await strobe(["-e", script]);
@@ -170,6 +170,9 @@ test("what is not there says so", async () => {
   assert.match(await refusal(`uprobe:${path}:floats { print(args.f) }`), /`f` is in a floating-point register, which probes do not see/);
   assert.match(await refusal(`uprobe:${path}@shape.c:3 { }`), /no code of .* comes from a file shape\.c[^]*did you mean `shapes\.c`/);
   assert.match(await refusal(`uprobe:${path}@shapes.c:100000 { }`), /no code of .* is at line 100000 of shapes\.c or behind it/);
+  const optimised = compile("clang", "shapes.c", "optimised", "-O2");
+  const line = lineOf(shapesSource, "/* in loop */");
+  assert.match(await refusal(`line:${optimised}@shapes.c:${line} { print(var("total")) }`), /`total` is optimised out here; it has a value at lines? \d+/);
   assert.match(await refusal(`uretprobe:${path}:loop { print(args) }`), /args is not available in uretprobe probes/);
   assert.match(await refusal(`interval:s:1 { print(var("x")) }`), /var\(\) is not available in interval probes/);
   run("strip", [path]);
