@@ -131,6 +131,8 @@ test("mistakes are named", { skip }, () => {
   assert.match(said("kprobe", "@pages.c", "999"), /is at line 999 of pages\.c or behind it/);
   assert.match(said("kprobe", "@pages.c", "x"), /`x` is not a line/);
   assert.match(said("kretprobe", "@pages.c", "16"), /a source line does not return/);
+  assert.match(said("kretprobe", "read_page", "maxactive=0"), /maxactive is how many calls may be under way at once: 1 to 4096/);
+  assert.match(said("kretprobe", "read_page", "maxactive=many"), /maxactive is how many calls/);
   assert.match(said("kprobe", "get_pages"), /there is no kernel function `get_pages`/);
 });
 

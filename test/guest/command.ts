@@ -4,7 +4,7 @@ import { runGuest } from "./guest.ts";
 import { missingForGuests } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
 
-const usage = `usage: npm run guest -- [--kernel ${kernels.map(({ name }) => name).join("|")}] [--deadline SECONDS] [--module NAME] [--file PLACE=PATH] [--verbose] -- COMMAND…\n`;
+const usage = `usage: npm run guest -- [--kernel ${kernels.map(({ name }) => name).join("|")}] [--deadline SECONDS] [--module NAME] [--file PLACE=PATH] [--memory 1G] [--verbose] -- COMMAND…\n`;
 
 const consoleTail = 40;
 
@@ -24,6 +24,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const script = words.length === 1 ? words[0] ?? "" : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const result = await runGuest({
     kernel: kernelFiles(kernel), jobs: [{ script, deadline }], deadline: deadline + 30, modules: valuesOf("--module"),
+    memory: valuesOf("--memory")[0] ?? "1G",
     files: Object.fromEntries(valuesOf("--file").map((pair) => pair.split("=", 2) as [string, string])),
   });
   const [job] = result.jobs;

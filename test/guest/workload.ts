@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 }
 `;
 
-// `sleepers N [SECONDS]`: after so many seconds, N processes are in one kernel function at the same time, for a second.
+// `sleepers N [SECONDS]`: after so many seconds, N processes are in one kernel function at the same time, for three seconds.
 export const sleepersSource = `
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 		close(ready[1]);
 		if (read(ready[0], &byte, 1)) /* all begin when the last was made */
 			return 1;
-		nanosleep(&(struct timespec){ 1, 0 }, NULL);
+		nanosleep(&(struct timespec){ 3, 0 }, NULL);
 		return 0;
 	}
 	close(ready[0]);
