@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -261,5 +261,40 @@ test("probes of returns, which replace return addresses, do not cut stacks", dea
     ]);
   } finally {
     child.kill("SIGKILL");
+  }
+});
+
+const scriptSource = `
+const { accessSync } = require("node:fs");
+function inner() { accessSync("/"); }
+function outer() { inner(); }
+process.stdin.once("data", () => { for (let i = 0; i < 50; i++) outer(); process.exit(0); });
+`;
+
+test("compiled JavaScript is passed by its frame pointers, between frames that have tables", deadline, async () => {
+  const script = join(folder.path, "calls.js");
+  writeFileSync(script, scriptSource);
+  const flags = ["--perf-basic-prof", "--interpreted-frames-native-stack", "--no-opt"];
+  const child = spawn(process.execPath, [...flags, script], { stdio: ["pipe", "ignore", "ignore"], cwd: folder.path });
+  try {
+    const probes = "tracepoint:syscalls:sys_enter_access,tracepoint:syscalls:sys_enter_faccessat,tracepoint:syscalls:sys_enter_faccessat2";
+    const running = startStrobe(["-p", String(child.pid), "-e", `${probes} { @[ustack(dwarf)] = count(); }`], { deadline: 60_000 });
+    await running.attached;
+    child.stdin.write("x");
+    const { stdout, stderr } = await running.outcome;
+    assert.doesNotMatch(stderr, /WARNING/);
+    let calls = 0;
+    for (const text of stdout.trim().split(/\n(?=@)/)) {
+      const frames = text.split("\n").slice(1, -1).map((line) => line.trim().replace(/\+\d+$/, ""));
+      const places = [/^node::/, /^JS:.inner /, /^JS:.outer /, /^Builtins_JSEntry/, /^node::Start/, /^__libc_start_main/, /^_start/].map((name) => frames.findIndex((frame) => name.test(frame)));
+      if (places[1] < 0) continue; // Node's own
+      assert.deepEqual(places, places.toSorted((a, b) => a - b), text);
+      assert.equal(places.includes(-1), false, text);
+      calls += Number(/\]: (\d+)/.exec(text)![1]);
+    }
+    assert.equal(calls, 50);
+  } finally {
+    child.kill("SIGKILL");
+    rmSync(`/tmp/perf-${child.pid}.map`, { force: true });
   }
 });
