@@ -70,7 +70,7 @@ function update(scope: FunctionScope, type: AggregateType, words: Memory, value:
       return bump(scope, at(words, 8), undefined, atomic);
     case "min":
     case "max": return keepExtreme(scope, type, words, value);
-    case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0), atomic);
+    case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0, bitsOf(scope, value)), atomic);
     case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
   }
 }
@@ -120,33 +120,50 @@ function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomi
   bump(scope, behind(bucket, words.offset), undefined, atomic);
 }
 
-/** floor(log2(value)) of a positive value, without branches: halve the range six times. */
-function log2(scope: FunctionScope, value: Register): Register {
+/** A value is not negative and below 2 to the power of this; 64: nothing is known. */
+function bitsOf(scope: FunctionScope, value: Value | undefined): number {
+  const definition = value === undefined ? undefined : scope.definitions.get(value);
+  switch (definition?.op) {
+    case "builtin": return narrowBuiltins.has(definition.name) ? 32 : 64;
+    case "extend": return definition.signed ? 64 : definition.bits;
+    case "load":
+    case "load-context":
+    case "read": return definition.signed ? 64 : definition.size * 8;
+    default: return 64;
+  }
+}
+const narrowBuiltins: ReadonlySet<string> = new Set(["pid", "tid", "uid", "gid", "cpu"]);
+
+/** floor(log2(value)) of a positive value of so many bits, without branches: halve the range six times, or less often. */
+function log2(scope: FunctionScope, value: Register, bits: number): Register {
   const { emitter } = scope;
   const rest = emitter.copy(value);
   const power = emitter.constant(0n);
-  for (let step = 5; step >= 0; step--) {
+  for (let step = Math.ceil(Math.log2(bits)) - 1; step > 0; step--) {
     const width = 1 << step;
     // (2^width - 1 - rest) is negative when rest has a bit above `width`: its sign bit is the answer.
     const above = emitter.constant((1n << BigInt(width)) - 1n);
     emitter.alu(Alu.SUB, above, rest);
     emitter.aluConstant(Alu.RSH, above, 63n);
-    if (step > 0) emitter.aluConstant(Alu.LSH, above, BigInt(step));
-    if (step > 0) emitter.alu(Alu.RSH, rest, above);
+    emitter.aluConstant(Alu.LSH, above, BigInt(step));
+    emitter.alu(Alu.RSH, rest, above);
     emitter.alu(Alu.OR, power, above);
   }
+  // 1, 2 or 3 is left.
+  emitter.aluConstant(Alu.RSH, rest, 1n);
+  emitter.alu(Alu.OR, power, rest);
   return power;
 }
 
 /** The bucket of hist(value, bits), within its bounds for the verifier too. */
-function log2Bucket(scope: FunctionScope, value: Register, bits: number): Register {
+function log2Bucket(scope: FunctionScope, value: Register, bits: number, valueBits: number): Register {
   const { emitter } = scope;
   const perPower = 1n << BigInt(bits);
   const bucket = emitter.register();
   const small = emitter.label();
   const done = emitter.label();
   emitter.branchConstant(Jump.JSLT, value, perPower, small);
-  const power = log2(scope, value);
+  const power = log2(scope, value, valueBits);
   if (bits === 0) {
     emitter.move(bucket, power);
     emitter.add(bucket, 2);
@@ -165,8 +182,10 @@ function log2Bucket(scope: FunctionScope, value: Register, bits: number): Regist
   emitter.jump(done);
   emitter.bind(small);
   // Negative: 0. Else 1 + value.
-  emitter.set(bucket, 0n);
-  emitter.branchConstant(Jump.JSLT, value, 0n, done);
+  if (valueBits === 64) {
+    emitter.set(bucket, 0n);
+    emitter.branchConstant(Jump.JSLT, value, 0n, done);
+  }
   if (bits === 0) emitter.set(bucket, 1n);
   else {
     emitter.move(bucket, value);
