@@ -67,7 +67,7 @@ async function best(kernel, handler, workload, words, empty) {
  */
 export async function handlerCost({ peers, rounds, workload, kernel, only }) {
   const all = [...peers, compiler(workload, kernel)].filter((peer) => peer !== undefined);
-  for (const peer of all) peer.owns = (info, { pid }) => pid === undefined || kernel.holds(pid, info.id);
+  for (const peer of all) peer.owns = (info, { pid = process.pid }) => kernel.holds(pid, info.id);
   const statistics = kernel.enableStats();
   const rows = [];
   const ratios = all.slice(1).map(() => []);
