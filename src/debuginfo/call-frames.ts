@@ -127,7 +127,7 @@ export class CallFrames {
   private constructor(elf: Elf, section: Section, bytes: Buffer) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#address = Number(section.address);
+    this.#address = Number(BigInt.asIntN(64, section.address));
     this.#eh = section.name === ".eh_frame";
     this.#wide = elf.wide;
     this.#arm = elf.machine === "arm64";
@@ -136,7 +136,7 @@ export class CallFrames {
 
   /** What holds at an address; undefined where no function is described. @throws ElfError when the description is damaged */
   rowAt(address: bigint): FrameRow | undefined {
-    const wanted = Number(address);
+    const wanted = Number(BigInt.asIntN(64, address));
     const entry = this.#find(wanted);
     if (entry === undefined) return undefined;
     let found: FrameRow | undefined;
@@ -183,7 +183,7 @@ export class CallFrames {
       ? { kind: "register", register: state.cfaRegister, offset: state.cfaOffset }
       : expressionRule(frameExpression(this.expression(state.cfaOffset, state.cfaLength), undefined));
     return {
-      low: BigInt(low), high: BigInt(high), cfa, registers, signal: state.signal,
+      low: BigInt.asUintN(64, BigInt(low)), high: BigInt.asUintN(64, BigInt(high)), cfa, registers, signal: state.signal,
       returnAddress: registers.get(state.returnRegister) ?? { kind: "same" },
     };
   }
@@ -468,7 +468,7 @@ function searchTable(elf: Elf): SearchTable | undefined {
   if (bytes.length < 12 || bytes[0] !== 1 || bytes[3] !== 0x3b || bytes[2] !== 0x03 || (bytes[1] & 0x0f) !== 0x0b) return undefined;
   const count = bytes.readUInt32LE(8);
   if (count === 0 || 12 + count * 8 > bytes.length) return undefined;
-  return { bytes, address: Number(section.address), table: 12, count };
+  return { bytes, address: Number(BigInt.asIntN(64, section.address)), table: 12, count };
 }
 
 /** Of values in order, the last that is not above what is wanted; -1 when all are. */
@@ -520,7 +520,8 @@ class Reader {
   u8(): number { return this.#view.getUint8(this.skip(1)); }
   u16(): number { return this.#view.getUint16(this.skip(2), true); }
   u32(): number { return this.#view.getUint32(this.skip(4), true); }
-  u64(): number { return Number(this.#view.getBigUint64(this.skip(8), true)); }
+  /** Signed, so that the kernel's addresses are exact as numbers. */
+  u64(): number { return Number(this.#view.getBigInt64(this.skip(8), true)); }
   i64(): number { return Number(this.#view.getBigInt64(this.skip(8), true)); }
 
   uleb(): number {

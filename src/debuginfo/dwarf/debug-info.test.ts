@@ -180,6 +180,23 @@ for (const [packer, compiler, ...options] of [["dwp", "gcc", "-gdwarf-4", "-gspl
   });
 }
 
+test("code at the kernel's addresses, described by .debug_frame", { skip: missing }, () => {
+  const { path, info } = build("gcc", [
+    "-g", "-O1", "-fno-inline", "-fno-pie", "-no-pie", "-mcmodel=kernel", "-ffreestanding", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables",
+    "-fno-stack-protector", "-Wl,-Ttext-segment=0xffffffff81000000", "-Wl,-e,main",
+  ]);
+  const main = info.functionsNamed("main")[0].instances[0];
+  assert.equal(main.entry, symbol(path, "main"));
+  assert.ok(main.entry > 0xffffffff81000000n);
+  assert.equal(info.framesAt(main.entry)[0].function, "main");
+  const call = info.linePlaces("fixture.c", 26)[0].address;
+  const point = info.variablesAt(call).find(({ name }) => name === "p")!.location(call);
+  // Below the frame address, which the stack pointer tells.
+  assert.ok(point.kind === "memory", point.kind);
+  const base = point.address.kind === "binary" ? point.address.left : point.address;
+  assert.deepEqual(base, { kind: "register", register: 7 });
+});
+
 test("line tables are those of readelf", { skip: missing }, () => {
   for (const options of [["-g", "-O2"], ["-gdwarf-4", "-O0"], ["-gdwarf-3", "-O1"]]) {
     const { path, info } = build("gcc", options);
