@@ -149,10 +149,12 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
     signal?.addEventListener("abort", stop, { once: true });
     try {
       let due = performance.now();
-      while (!over.signal.aborted) {
+      // The end may come while the reader is at work: there is a snapshot of it all the same.
+      for (let last = false; !last;) {
         due = Math.max(due + milliseconds, performance.now());
         await sleep(due - performance.now(), undefined, { signal: over.signal }).catch(() => {});
         if (signal?.aborted) return;
+        last = over.signal.aborted;
         const snapshot = this.snapshot();
         if (clear) this.clear();
         yield snapshot;

@@ -1,6 +1,6 @@
 // `trace()`: of a script's text, or of probes.
 import { isProbe, type Probe } from "./probes.ts";
-import { traceProbes, type ProbeOptions } from "./probe-trace.ts";
+import type { ProbeOptions } from "./probe-trace.ts";
 import { traceScript, type Trace, type TraceOptions } from "./trace.ts";
 
 /**
@@ -20,5 +20,7 @@ export async function trace(first: string | Probe, ...rest: readonly (Probe | Tr
   const options = last === undefined || isProbe(last) ? {} : last;
   const probes = [first, ...(rest.length > 0 && !isProbe(last) ? rest.slice(0, -1) : rest)];
   if (!probes.every(isProbe)) throw new TypeError("strobe: trace() wants a script's text, or probes and then options");
+  // A program that traces scripts alone needs no reader of TypeScript.
+  const { traceProbes } = await import("./probe-trace.ts");
   return traceProbes(probes, options);
 }
