@@ -19,6 +19,8 @@ const buildIdFrameBytes = 32;
 const mostPreallocated = 1 << 20;
 /** Nodes of unwinding tables and processes with mappings, where their memory must be there from the start: 16 MB and 3 MB. */
 const preallocatedUnwinding = { nodes: 8192, processes: 512 } as const;
+/** Processes that may be met between two looks of the session; others are noted when they are met again. */
+const wantedAtOnce = 1024;
 /** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
 const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16 } as const;
 /** A CPU's counters share no cache line with another's. */
@@ -110,6 +112,9 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
     const { nodes, processes } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
     created.push({
       role: { kind: "unwind-nodes" }, name: "unwind_nodes", type: mapTypes.hash, keySize: 4, valueSize: nodeKeys * nodeRowBytes, entries: nodes, flags,
+    });
+    created.push({
+      role: { kind: "unwind-wanted" }, name: "unwind_wanted", type: mapTypes.hash, keySize: 4, valueSize: 4, entries: wantedAtOnce, flags: 0,
     });
     created.push({
       role: { kind: "unwind-processes", cutOffset: regions.cutOffset }, name: "unwind_procs", type: mapTypes.hash, keySize: 4,

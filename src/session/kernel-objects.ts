@@ -74,6 +74,7 @@ export class KernelObjects implements Disposable {
       case "map":
       case "scratch":
       case "unwind-nodes":
+      case "unwind-wanted":
       case "unwind-processes":
         break;
     }
@@ -116,8 +117,13 @@ export class KernelObjects implements Disposable {
     const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined => this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
     const nodes = fdOf("unwind-nodes");
     const processes = fdOf("unwind-processes");
-    if (nodes === undefined || processes === undefined) return undefined;
+    const wanted = fdOf("unwind-wanted");
+    if (nodes === undefined || processes === undefined || wanted === undefined) return undefined;
     return {
+      takeWanted: () => [...mapEntries(wanted, 4, 4)].map(([key]) => {
+        mapDelete(wanted, key);
+        return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
+      }),
       nodes: { update: (key, value) => mapUpdate(nodes, key, value) },
       processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };

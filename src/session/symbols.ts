@@ -25,9 +25,11 @@ export interface StackTable {
 const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
-/** What attaching may wait for tables of processes that run: of those that were named, or run what was named, and of all. */
+/** What attaching may wait for tables of processes that run: of the one that was named, and of those that run what was named. */
 const prepareNamed = 5000;
-const prepareAll = 500;
+const prepareLikely = 1000;
+/** How often the unwinder is asked whom it did not know. */
+const wantedMilliseconds = 10;
 const framesKept = 1 << 16;
 /** How long a frame's name holds without asking whether the process has become another program. */
 const trustMilliseconds = 1;
@@ -42,7 +44,9 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #files: ElfFiles;
   readonly #users: UserSymbols;
   readonly #unwinding: UnwindTables | undefined;
-  /** All probes are in binaries. */
+  #takeWanted: (() => readonly number[]) | undefined;
+  #wantedTimer: NodeJS.Timeout | undefined;
+  /** All probes are in binaries, and not in what every process has. */
   readonly #namesOnly: boolean;
   /** Processes of which something was learnt that the unwinder does not know yet. */
   readonly #changed = new Map<number, readonly CodeMapping[] | undefined>();
@@ -65,14 +69,17 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     );
     // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
     const names = new Set([...everyTraced(plan)].map((path) => path && basename(path)));
-    this.#namesOnly = !names.has(undefined);
+    // All processes have the C library: that alone makes none of them likely.
+    this.#namesOnly = !names.has(undefined) && !commonLibraries().some((path) => names.has(basename(path)));
     if (!unwinding) return;
     this.#unwinding = new UnwindTables({
       ...unwinding,
       elfOf: (mapping, pid) => this.#users.binary(mapping, pid)?.elf,
-      wanted: (pid, mappings) => (unwinding.pid === undefined || pid === unwinding.pid)
-        && (!this.#namesOnly || mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path)))),
+      wanted: (pid, mappings) => (unwinding.pid === undefined
+        ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
+        : pid === unwinding.pid),
     });
+    this.#takeWanted = unwinding.maps.takeWanted;
   }
 
   /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
@@ -88,8 +95,8 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   /**
-   * Before anything is attached: lets the unwinder know of the target, else of all processes that run, as far as that takes
-   * no longer than it may; the rest follow when they are noticed.
+   * Before anything is attached: lets the unwinder know of the target, else of processes that run what is probed, as far as
+   * that takes no longer than it may; all others follow when it meets them.
    */
   prepareUnwinding(target: number | undefined): void {
     if (!this.#unwinding) return;
@@ -98,13 +105,23 @@ export class LiveSymbols implements SymbolResolver, Disposable {
       const elf = this.#files.symbols(`path:${path}`, [path])?.elf;
       if (elf) this.#unwinding.prepare(elf);
     }
-    const named = target !== undefined || this.#namesOnly;
-    const end = performance.now() + (named ? prepareNamed : prepareAll);
+    this.#wantedTimer = setInterval(() => this.#tellWanted(), wantedMilliseconds);
+    this.#wantedTimer.unref();
+    if (target === undefined && !this.#namesOnly) return;
+    const end = performance.now() + (target === undefined ? prepareLikely : prepareNamed);
     for (const pid of target === undefined ? processIds().reverse() : [target]) {
       this.notice(pid);
       if (performance.now() > end) return;
     }
     this.#unwinding.finish(end - performance.now());
+  }
+
+  /** Processes whose stacks were asked for and could not be unwound. */
+  #tellWanted(): void {
+    for (const pid of this.#takeWanted?.() ?? []) {
+      this.notice(pid);
+      this.#unwinding?.ask(pid, this.#users.code(pid));
+    }
   }
 
   /** Takes in what the kernel told. */
@@ -210,6 +227,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   [Symbol.dispose](): void {
+    clearInterval(this.#wantedTimer);
     this.#unwinding?.[Symbol.dispose]();
     this.#sideBand?.[Symbol.dispose]();
     this.#sideBand = undefined;

@@ -11,6 +11,8 @@ import type { CodeMapping } from "./user-symbols.ts";
 
 /** The kernel's maps, as far as tables care. */
 export interface UnwindMaps {
+  /** Processes that were met and not known. */
+  takeWanted(): readonly number[];
   readonly nodes: { update(key: Uint8Array, value: Uint8Array): void };
   readonly processes: { update(key: Uint8Array, value: Uint8Array): void; remove(key: Uint8Array): void };
 }
@@ -30,7 +32,7 @@ export interface UnwindTablesOptions {
   readonly maps: UnwindMaps;
   /** The file that was mapped. */
   readonly elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined;
-  /** Whether a process's stacks can be asked for. */
+  /** Whether a process's stacks will surely be asked for; else it is told of once one was. */
   readonly wanted: (pid: number, mappings: readonly CodeMapping[]) => boolean;
   /** Told once, when the maps are full. */
   readonly trouble: (text: string) => void;
@@ -41,6 +43,7 @@ export class UnwindTables implements Disposable {
   readonly #nodes: UnwindNodes;
   readonly #binaries = new Map<Elf, Binary | Job | undefined>();
   readonly #processes = new Map<number, readonly CodeMapping[]>();
+  readonly #asked = new Set<number>();
   readonly #jobs: Job[] = [];
   #vdso: Elf | undefined;
   #timer: NodeJS.Immediate | undefined;
@@ -53,14 +56,21 @@ export class UnwindTables implements Disposable {
 
   /** Tells the kernel of a process's code: mappings in the order they were made, later ones lying over earlier ones. */
   set(pid: number, mappings: readonly CodeMapping[]): void {
-    if (this.#full || !this.#options.wanted(pid, mappings)) return;
+    if (this.#full || !(this.#asked.has(pid) || this.#options.wanted(pid, mappings))) return;
     this.#processes.set(pid, mappings);
     this.#publish(pid);
     this.#work(atOnce);
   }
 
+  /** A stack of a process was asked for. */
+  ask(pid: number, mappings: readonly CodeMapping[]): void {
+    this.#asked.add(pid);
+    this.set(pid, mappings);
+  }
+
   /** The process has ended. */
   remove(pid: number): void {
+    this.#asked.delete(pid);
     if (this.#processes.delete(pid)) this.#options.maps.processes.remove(numberKey(pid));
   }
 

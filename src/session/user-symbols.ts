@@ -170,6 +170,11 @@ export class UserSymbols {
     return process;
   }
 
+  /** A process's code, as far as it is known. */
+  code(pid: number): readonly CodeMapping[] {
+    return this.#processes.get(pid)?.images[0] ?? [];
+  }
+
   /** The file of a mapping. */
   binary(mapping: CodeMapping, pid: number): BinarySymbols | undefined {
     const path = mapping.path.replace(/ \(deleted\)$/, "");

@@ -92,7 +92,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     assembler.bind(unwinder);
     subprograms.push({ name: "unwind", label: unwinder });
     const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
-    writeUnwinder(assembler, { processes: find("unwind-processes"), nodes: find("unwind-nodes") }, options.returnInstances);
+    writeUnwinder(assembler, { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted") }, options.returnInstances);
   }
   const { code, patches } = assembler.finish();
   return {

@@ -37,7 +37,7 @@ const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
  * user stack.
  */
 export function writeUnwinder(
-  assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number }, instances: ReturnInstances | undefined,
+  assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number; readonly wanted: number }, instances: ReturnInstances | undefined,
 ): void {
   const a = assembler;
   const call = (name: HelperName): void => a.call(helpers[name].id);
@@ -136,6 +136,7 @@ export function writeUnwinder(
   }
   a.storeImmediate(8, MEMORY, slot.hash, 0);
   store(slot.call, ADDRESS);
+  // The key is still the process's, for whom it may concern.
   if (instances) {
     a.load(8, false, 1, COUNT, instances.utask);
     a.aluImmediate(Alu.ADD, true, 1, instances.first);
@@ -146,6 +147,11 @@ export function writeUnwinder(
   const known = a.label();
   a.jumpIfImmediate(Jump.JNE, true, MAPPINGS, 0, known);
   a.storeImmediate(4, MEMORY, 4, cutStack.unknownProcess);
+  a.patched(1, Pseudo.MAP_FD, 0, { kind: "map", map: maps.wanted, offset: 0 });
+  addressOf(2, slot.key);
+  addressOf(3, slot.key);
+  set(4, 0);
+  call("map_update_elem");
   a.bind(known);
 
   const round = a.here();
