@@ -1,0 +1,61 @@
+// alert: which process makes a system call more often than it should?
+//
+// A line when a process comes above the limit, and one when it is below again; a command can be run at the first. Ctrl-C ends it.
+//   strobe run tools/alert.ts --call=openat --above=1000
+//   strobe run tools/alert.ts --call=connect --above=50 --every=5s --then='logger "$ALERT"'
+//   strobe run tools/alert.ts --call=write --above=100 --comm=bash   of programs of that name
+//   strobe run tools/alert.ts --call=execve --above=20 --once     ends at the first alert, with exit code 1
+// Cost: small; a handler for each call of that kind.
+import { spawn } from "node:child_process";
+import { parseArgs } from "node:util";
+import { comm, map, pid, trace, tracepoint } from "strobe";
+
+const { values: options } = parseArgs({
+  options: {
+    call: { type: "string", default: "openat" }, above: { type: "string", default: "1000" }, every: { type: "string", default: "1s" },
+    comm: { type: "string", default: "" }, then: { type: "string" }, once: { type: "boolean", default: false },
+  },
+});
+const limit = Number(options.above);
+if (!(limit >= 0)) throw new RangeError(`--above is a number of calls a second, not ${options.above}`);
+
+const self = process.pid;
+const only = options.comm;
+const calls = map<[pid: number, comm: string], "count">({ entries: 16_384 });
+const session = await trace(tracepoint(`syscalls:sys_enter_${options.call}`, { filter: () => pid !== self && (only === "" || comm === only), handler: () => calls.at(pid, comm).count() }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
+
+const above = new Map<string, string>();
+let since = performance.now();
+for await (const snapshot of calls.every(options.every, { clear: true })) {
+  const seconds = (performance.now() - since) / 1000;
+  since = performance.now();
+  const rates = new Map([...snapshot].map(([[id, name], count]) => [`${id}`, { name, rate: count / seconds }]));
+  for (const [id, { name, rate }] of rates) {
+    if (rate <= limit || above.has(id)) continue;
+    above.set(id, name);
+    const text = say("ALERT", id, name, rate);
+    if (options.then !== undefined) {
+      spawn("/bin/sh", ["-c", options.then], { stdio: "inherit", env: { ...process.env, ALERT: text, ALERT_PID: id, ALERT_COMM: name, ALERT_RATE: rate.toFixed(0) } });
+    }
+    if (options.once) {
+      process.exitCode = 1;
+      session.stop();
+      break;
+    }
+  }
+  if (process.exitCode === 1) break;
+  for (const [id, name] of above) {
+    const rate = rates.get(id)?.rate ?? 0;
+    if (rate > limit) continue;
+    above.delete(id);
+    say("over", id, name, rate);
+  }
+}
+await session.ended;
+
+function say(what: string, id: string, name: string, rate: number): string {
+  const text = `${new Date().toTimeString().slice(0, 8)} ${what.padEnd(5)} ${name} (${id}): ${rate.toFixed(0)} ${options.call} a second, the limit is ${limit}`;
+  console.log(text);
+  return text;
+}
