@@ -1,6 +1,7 @@
 // usdt: static probes that programs and libraries carry in their notes.
 import type { SiteRef } from "../language/check/checked.ts";
-import type { Context, Fetch } from "../language/context.ts";
+import type { Argument, Context, Fetch } from "../language/context.ts";
+import { integer, type Type } from "../language/types.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { hostMachine, type Machine } from "./registers.ts";
@@ -29,7 +30,7 @@ export const usdt: Provider = {
         const full = `usdt:${binary.shownPath}:${probe.provider}:${probe.name}`;
         if (seen.has(full) || !matches(namespace, probe.provider) || !matches(name, probe.name)) continue;
         seen.add(full);
-        yield options.verbose ? { probe: full, details: describeArguments(probe.argumentText) } : { probe: full };
+        yield options.verbose ? { probe: full, details: describeArguments(binary, probe) } : { probe: full };
       }
     }
   },
@@ -70,19 +71,24 @@ function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Fo
     const { binary, probe } = one;
     const { key } = seenAt(one);
     if (!reads) return key;
-    // Distances from the instruction pointer differ from place to place.
-    return `${key} ${probe.argumentText.includes("(%rip)") ? `${binary.path} ${probe.fileOffset}` : `${binary.machine} ${probe.argumentText}`}`;
+    // Where a symbol is differs from place to place.
+    const alone = argumentsOf(binary, probe).some(({ bySymbol }) => bySymbol);
+    return `${key} ${alone ? `${binary.path} ${probe.fileOffset}` : `${binary.machine} ${probe.argumentText}`}`;
   });
   const variants = [];
   for (const group of groups.values()) {
     const { binary, probe } = group[0];
     const values = reads ? argumentsOf(binary, probe) : [];
-    const bad = values.findIndex((value, i) => value === undefined && options.uses.has(`arg${i}`));
-    if (bad >= 0) {
-      return refused(spec, "feature", `argument ${bad} of ${nameOf(group[0])} cannot be read`, `its place is \`${probe.argumentText.trim().split(/\s+/)[bad]}\``);
+    for (const [i, { value, float, text }] of values.entries()) {
+      if (!options.uses.has(`arg${i}`)) continue;
+      if (typeof value === "string") return refused(spec, "feature", `argument ${i} of ${nameOf(group[0])} cannot be read: it is ${value}`, `its place is \`${text}\``);
+      if (float) return refused(spec, "feature", `argument ${i} of ${nameOf(group[0])} is a floating-point number`, `print(args.arg${i}) shows it`);
     }
-    const numbered = values.map((value): Fetch => value ?? { kind: "constant", value: 0n });
-    const context: Context = { ...seenAt(group[0]).context, numbered };
+    const context: Context = {
+      ...seenAt(group[0]).context,
+      numbered: values.map(({ value }): Fetch => (typeof value === "string" ? { kind: "constant", value: 0n } : value)),
+      ...(options.uses.has("args") ? { args: values.map(typed) } : {}),
+    };
     variants.push(...variantsOf(context, group.map((one): SiteRef => ({
       name: nameOf(one), func: one.probe.name,
       data: { path: one.binary.path, offset: one.probe.fileOffset, semaphore: one.probe.semaphoreOffset } satisfies UserSite,
@@ -91,27 +97,28 @@ function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Fo
   return resolved(variants);
 }
 
+/** `args.arg0`: of the width and sign that the note tells. */
+function typed({ value, size, signed, float }: UsdtArgument, index: number): Argument {
+  const type: Type = float && size >= 4 ? { kind: "named", of: size === 4 ? "float32" : "float64" } : integer((size * 8) as 8 | 16 | 32 | 64, signed);
+  const shown = { name: `arg${index}`, type };
+  if (typeof value === "string") return { ...shown, fetch: { kind: "constant", value: 0n }, absent: value };
+  return type.kind === "integer" ? { ...shown, fetch: value } : { ...shown, fetch: value, pieces: [{ kind: "value", offset: 0, size, fetch: value }] };
+}
+
 function nameOf({ binary, probe }: Found): string {
   return `usdt:${binary.shownPath}:${probe.provider}:${probe.name}`;
 }
 
 function argumentsOf(binary: Binary, probe: UsdtProbe): UsdtArgument[] {
   const machine: Machine = binary.machine === "other" ? hostMachine : binary.machine;
-  return parseUsdtArguments(probe.argumentText, machine, (symbol) => {
-    const address = binary.symbol(symbol)?.address;
-    const here = address === undefined ? undefined : addressOf(binary, probe.fileOffset);
-    return address === undefined || here === undefined ? undefined : address - here;
+  const addressOf = (symbol: string): bigint | undefined => binary.symbol(symbol)?.address;
+  return parseUsdtArguments(probe.argumentText, machine, {
+    distance(symbol) {
+      const [there, here] = [addressOf(symbol), binary.address(probe.fileOffset)];
+      return there === undefined || here === undefined ? undefined : there - here;
+    },
+    address: (symbol) => (binary.fixed ? addressOf(symbol) : undefined),
   });
-}
-
-/** The virtual address of a file offset in code: counted from the function around it, or from any other of the segment. */
-function addressOf(binary: Binary, fileOffset: bigint): bigint | undefined {
-  for (const symbol of binary.symbols()) {
-    if (symbol.kind !== "function") continue;
-    const address = symbol.address + (fileOffset - symbol.fileOffset);
-    if (binary.fileOffset(address) === fileOffset) return address;
-  }
-  return undefined;
 }
 
 function notFound(spec: Parameters<Provider["resolve"]>[0], binaries: readonly Binary[], name: string, options: ResolveOptions): Resolution {
@@ -121,10 +128,10 @@ function notFound(spec: Parameters<Provider["resolve"]>[0], binaries: readonly B
   return missing(spec, options, `no static probe ${where} matches \`${name}\``, hasWildcard(name) ? undefined : didYouMean(name, names));
 }
 
-/** Sizes are all that a note tells. */
-function describeArguments(text: string): string[] {
-  return [...text.matchAll(/(-?)([1248])(f?)@/g)].map(([, sign, size, float], i) => {
-    const bits = Number(size) * 8;
-    return `    ${float ? (bits === 64 ? "double" : "float") : `${sign ? "" : "u"}int${bits}`} arg${i}`;
+/** Sizes are all that a note tells, and where the values are. */
+function describeArguments(binary: Binary, probe: UsdtProbe): string[] {
+  return argumentsOf(binary, probe).map(({ size, signed, float, value }, i) => {
+    const type = float ? (size === 8 ? "double" : "float") : `${signed ? "" : "u"}int${size * 8}`;
+    return `    ${type} arg${i}${typeof value === "string" ? ` (${value})` : ""}`;
   });
 }
