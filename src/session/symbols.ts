@@ -79,7 +79,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
         ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
         : pid === unwinding.pid),
     });
-    this.#takeWanted = unwinding.maps.takeWanted;
+    this.#takeWanted = () => unwinding.maps.takeWanted();
   }
 
   /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
