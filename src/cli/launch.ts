@@ -22,7 +22,7 @@ function compiledBefore(): Buffer | undefined {
 }
 
 /** Nor would V8 take what was made under a debugger or a profiler: runs with flags of their own leave the cache alone. */
-const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"];
+const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"] && !process.env["NODE_V8_COVERAGE"];
 
 /** Functions that have run are in the cache, others are compiled when they are first called: so it is made at the end. */
 function keep(): void {
@@ -46,10 +46,12 @@ const command: { exports: Partial<Command> } = { exports: {} };
 // import() of a script's own is an experiment still, and warns.
 const importModule = (url: string): Promise<unknown> => import(url);
 script.runInThisContext()(command.exports, require, command, path, __dirname, importModule);
-const { main, warmUp } = command.exports as Command;
+const { exitNow, main, warmUp } = command.exports as Command;
 
 void main(process.argv.slice(2)).then(({ exitCode, traced }) => {
   if (traced && plain && (cachedData === undefined || script.cachedDataRejected)) keep();
   // All is written and let go of: taking the heap apart would only take time.
+  // (A profiler's report would be lost.)
+  if (traced && plain) exitNow(exitCode);
   process.exit(exitCode);
 });

@@ -2,6 +2,7 @@
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
 
+export { exitNow } from "../linux/ffi.ts";
 export { warmUp } from "./warm-up.ts";
 
 export interface Outcome {

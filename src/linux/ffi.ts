@@ -76,10 +76,13 @@ export interface SystemCallNumbers {
   readonly clockGettime: number;
   readonly nameToHandleAt: number;
   readonly openByHandleAt: number;
+  readonly exitGroup: number;
 }
 export const SYS: SystemCallNumbers = process.arch === "arm64"
-  ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265 }
-  : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304 };
+  ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265,
+      exitGroup: 94 }
+  : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304,
+      exitGroup: 231 };
 
 /** A number, or memory to pass the address of. */
 export type SystemCallArgument = number | Uint8Array;
@@ -102,6 +105,14 @@ function plain(argument: SystemCallArgument): number {
 /** Where the memory of a view is. It stays there, but only as long as somebody holds the view. */
 export function addressOf(view: ArrayBufferView): number {
   return Number(koffi().address(view));
+}
+
+/**
+ * Ends the process at once, in the kernel: nothing of Node or the C library is taken down first, which takes milliseconds (the
+ * addon alone flushes standard output to the disk). Returns only where no call of the kernel was made before.
+ */
+export function exitNow(code: number): void {
+  systemCall?.(SYS.exitGroup, code, 0, 0, 0, 0, 0);
 }
 
 /** Zero-terminated bytes of a string. */

@@ -1,7 +1,5 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
 // server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
-import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix } from "node:path";
@@ -78,7 +76,7 @@ function dropOldest(folder: string): void {
 
 function stampOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
-  return createHash("sha1").update(`${real(path)}\0${size}\0${mtimeMs}`).digest("hex");
+  return process.getBuiltinModule("node:crypto").createHash("sha1").update(`${real(path)}\0${size}\0${mtimeMs}`).digest("hex");
 }
 
 /** Before anything is said, in milliseconds. */
@@ -189,7 +187,7 @@ function fetched(id: string): Found | undefined {
     try {
       mkdirSync(`${cache}/${id}`, { recursive: true });
       const url = `${server.replace(/\/$/, "")}/buildid/${id}/debuginfo`;
-      execFileSync(process.execPath, ["-e", FETCH, url, partial], { timeout: FETCH_TIME, stdio: "ignore" });
+      process.getBuiltinModule("node:child_process").execFileSync(process.execPath, ["-e", FETCH, url, partial], { timeout: FETCH_TIME, stdio: "ignore" });
       renameSync(partial, path);
       const found = checked(path, fits);
       if (found !== undefined) return found;

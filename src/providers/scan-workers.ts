@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { ScanResult } from "../debuginfo/dwarf/scan.ts";
 import type { UnitSection } from "../debuginfo/dwarf/units.ts";
 
@@ -33,6 +32,7 @@ export function scanInThreads(order: Omit<ScanOrder, "shared">, progress: (megab
   const script = workerScript();
   const count = Math.min(threadsMost, availableParallelism());
   if (script === undefined || count < 2) return undefined;
+  const { MessageChannel, receiveMessageOnPort, Worker } = process.getBuiltinModule("node:worker_threads");
   const shared = new SharedArrayBuffer(4 * Shared.words);
   const state = new Int32Array(shared);
   const ports = Array.from({ length: count }, () => {

@@ -19,7 +19,7 @@ export class Timers implements Disposable {
   /** Ticks that were dropped. */
   missed = 0;
 
-  constructor(tickers: readonly Ticker[], now: () => number = () => performance.now()) {
+  constructor(tickers: readonly Ticker[], now: () => number = () => process.uptime() * 1000) {
     this.#now = now;
     const start = now();
     this.#scheduled = tickers.map((ticker) => ({ ticker, due: start + ticker.period / 1e6 }));

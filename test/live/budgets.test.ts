@@ -1,7 +1,8 @@
 // What start-up may take, in numbers that do not depend on how fast the machine is: bytes of the command, files that a one-liner
 // opens, system calls until its first line. strobe counts them itself, beside those of an empty Node.
 import assert from "node:assert/strict";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -64,5 +65,22 @@ for (const [name, script] of Object.entries(oneLiners)) {
   });
 }
 
+test("a one-liner loads none of Node's own modules that it does not use", deadline, async () => {
+  const report = join(folder.path, "report.cjs");
+  writeFileSync(report, 'process.on("exit", () => require("node:fs").writeFileSync(process.env.REPORT, process.moduleLoadList.join("\\n")));');
+  const loaded = (name: string): string[] => readFileSync(join(folder.path, name), "utf8").split("\n").filter((line) => line.startsWith("NativeModule "));
+  const watched = (name: string): NodeJS.ProcessEnv => ({ ...env, NODE_OPTIONS: `--require=${report}`, REPORT: join(folder.path, name) });
+  const node = spawnSync(process.execPath, [join(folder.path, "empty.cjs")], { env: watched("node.txt"), timeout: 20_000 });
+  assert.equal(node.status, 0);
+  const { code, stderr } = await strobe(["-q", "-e", oneLiners.tracepoint], { env: watched("own.txt") });
+  assert.equal(code, 0, stderr);
+  const known = new Set(loaded("node.txt"));
+  const own = loaded("own.txt").map((line) => line.slice("NativeModule ".length)).filter((name) => !known.has(`NativeModule ${name}`));
+  const wanted = own.filter((name) => !name.startsWith("internal/"));
+  // Each of crypto, child_process, worker_threads takes as long as compiling the script does: getBuiltinModule() where they are used.
+  assert.deepEqual(wanted.filter((name) => !["vm", "module", "os", "url", "path"].includes(name)), []);
+  assert.ok(own.length <= budget.builtins, own.join("\n"));
+});
+
 /** Raised on purpose only, with a reason in the commit: a person waits for each of these. */
-const budget = { kilobytes: 1300, files: 9, calls: 260 };
+const budget = { kilobytes: 1300, files: 9, calls: 260, builtins: 12 };
