@@ -6,7 +6,7 @@ import { printfWriter } from "../output/printf.ts";
 import { joinedText, timeText } from "../output/host-text.ts";
 import { troubleText } from "../output/trouble.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
-import type { SessionStats } from "../session/overhead.ts";
+import type { SessionStats } from "../session/stats.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
 import { openScript } from "./open.ts";

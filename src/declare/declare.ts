@@ -1,7 +1,7 @@
 // The declarations of this machine, as files.
 import { recordArgument } from "../providers/tracepoint.ts";
 import type { System } from "../providers/system.ts";
-import { argumentsText, libraryTypes, members, propertyName, letterFile, Structs, typeText, type Place } from "./type-text.ts";
+import { argumentsText, letterFile, libraryTypes, members, merged, type Place, propertyName, Structs, typeText } from "./type-text.ts";
 import { programDeclarations } from "./programs.ts";
 
 export interface Declarations {
@@ -107,11 +107,6 @@ function declareStructs(structs: Structs, add: (file: string, place: Place, body
   const all: Place = { structs, imports: new Set(names.map(letterFile)) };
   add("structs.d.ts", all, merged("Structs", names.map((name) => `${name}: ${letterFile(name)}.${name}`)));
   return names.length;
-}
-
-/** What fills one of the library's interfaces. */
-export function merged(name: string, lines: readonly string[]): string {
-  return `declare module "strobe" {\n  interface ${name} {\n${lines.map((line) => `    ${line};\n`).join("")}  }\n}\n`;
 }
 
 function fileText(about: string, file: string, imports: ReadonlySet<string>, body: string): string {

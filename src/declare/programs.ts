@@ -3,8 +3,7 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { findBinaries } from "../providers/binaries.ts";
 import { DebugTypes } from "../providers/debug-types.ts";
 import type { Binary, System } from "../providers/system.ts";
-import { merged } from "./declare.ts";
-import { argumentsText, propertyName, typeText, type Place } from "./type-text.ts";
+import { argumentsText, merged, propertyName, typeText, type Place } from "./type-text.ts";
 
 /** A program that is not there. */
 export class NoSuchProgram extends Error {

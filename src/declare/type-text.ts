@@ -107,3 +107,8 @@ export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], 
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
+
+/** What fills one of the library's interfaces. */
+export function merged(name: string, lines: readonly string[]): string {
+  return `declare module "strobe" {\n  interface ${name} {\n${lines.map((line) => `    ${line};\n`).join("")}  }\n}\n`;
+}

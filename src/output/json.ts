@@ -6,7 +6,7 @@ import { ByteWriter } from "./bytes.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { aggregateJson, keyText, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
-import type { SessionStats } from "../session/overhead.ts";
+import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";

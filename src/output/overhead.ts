@@ -1,5 +1,5 @@
 // What the handlers cost, for a person and as JSON.
-import type { HandlerCost, SessionStats } from "../session/overhead.ts";
+import type { HandlerCost, SessionStats } from "../session/stats.ts";
 
 /** `0.42 %` */
 export function percent(share: number): string {

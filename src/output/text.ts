@@ -6,7 +6,7 @@ import { foldedLines } from "./folded.ts";
 import { histogramText } from "./histogram.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
-import type { SessionStats } from "../session/overhead.ts";
+import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { i32 } from "../language/types.ts";
-import type { KprobeSite } from "./kprobe.ts";
+import type { KprobeSite } from "./kernel-functions.ts";
 import { plainTypes } from "./kernel-types.ts";
 import type { Resolution } from "./provider.ts";
 import { resolveSpec, splitPattern } from "./registry.ts";

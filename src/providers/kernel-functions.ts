@@ -33,3 +33,11 @@ export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: Fu
   const help = elsewhere === undefined ? didYouMean(name, system.kernelFunctions()) : `it is in \`${elsewhere}\``;
   return missing(spec, options, `there is no kernel function \`${name}\`${where}`, help);
 }
+
+/** The symbol, or nothing and an absolute address as the offset. */
+export interface KprobeSite {
+  readonly symbol?: string;
+  readonly offset: bigint;
+  /** How many calls may be under way at once before returns are missed; the kernel's choice where it is absent. */
+  readonly maxactive?: number;
+}

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import type { Context } from "../language/context.ts";
 import { kernelImage } from "./kernel-image.ts";
 import { plainTypes } from "./kernel-types.ts";
-import type { KprobeSite } from "./kprobe.ts";
+import type { KprobeSite } from "./kernel-functions.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { resolveSpec } from "./registry.ts";

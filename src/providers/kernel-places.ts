@@ -4,7 +4,7 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import type { KprobeSite } from "./kprobe.ts";
+import type { KprobeSite } from "./kernel-functions.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { missing, refused, variantsOf, type Variant } from "./resolution.ts";
 import type { KernelImage, System } from "./system.ts";

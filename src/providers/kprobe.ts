@@ -10,7 +10,7 @@ import type { Argument, Context } from "../language/context.ts";
 import { u64, type Type } from "../language/types.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
-import { findFunctions, functionPattern, noFunction, type FunctionPattern } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Attachment, Provider } from "./provider.ts";
 import { inlinedKernelFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
@@ -18,14 +18,6 @@ import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registe
 import { missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
-
-/** The symbol, or nothing and an absolute address as the offset. */
-export interface KprobeSite {
-  readonly symbol?: string;
-  readonly offset: bigint;
-  /** How many calls may be under way at once before returns are missed; the kernel's choice where it is absent. */
-  readonly maxactive?: number;
-}
 
 /** Fewer functions than this go one by one: perf events are in every kernel. */
 const MULTI_FROM = 4;

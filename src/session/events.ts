@@ -1,7 +1,7 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
 import type { EventSchema, Plan } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
-import type { SessionStats } from "./overhead.ts";
+import type { SessionStats } from "./stats.ts";
 
 /** The memory that records lie in: views of one buffer, made once. Offsets of records are multiples of 8. */
 export interface RecordMemory {

@@ -1,9 +1,9 @@
 // Keeps what a session's handlers cost below a share of the machine's CPU time. A handler that costs more than is left for it
 // runs for only some of its events; where even that is too much, since getting to the handler is what costs, its probe goes.
-import type { MappedArray } from "../linux/mapped-array.ts";
-import type { GatesRole } from "../compiler/plan.ts";
 import type { Trouble } from "./events.ts";
-import type { HandlerCost, OverheadMeter } from "./overhead.ts";
+import type { Gates } from "./kernel-objects.ts";
+import type { OverheadMeter } from "./overhead.ts";
+import type { HandlerCost } from "./stats.ts";
 
 /** What a program did in one window, and how it is held back: of `every` events one runs the handler. */
 export interface Load {
@@ -70,8 +70,6 @@ function entryCost({ runs, entry }: Load): number {
 const windowMilliseconds = 100;
 /** Windows that a held-back handler's probe alone may cost too much before it is detached. */
 const patience = 3;
-
-export interface Gates { readonly memory: MappedArray; readonly role: GatesRole }
 
 export interface GovernorOptions {
   readonly meter: OverheadMeter;

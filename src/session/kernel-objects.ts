@@ -2,7 +2,7 @@
 // when the descriptors do, however this process ends.
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
-import type { KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
+import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
 import { Btf } from "../debuginfo/btf.ts";
 import type { ProgramType } from "../language/context.ts";
 import { roundUp } from "../language/layout.ts";
@@ -12,7 +12,6 @@ import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
 import { RingBuffer } from "../linux/ring.ts";
 import { closeAll } from "./detach.ts";
-import type { Gates } from "./governor.ts";
 import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
@@ -23,6 +22,9 @@ const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepo
 const BPF_F_SLEEPABLE = 16;
 
 export interface PercpuRegion { readonly memory: MappedArray; readonly stripe: number; readonly cpus: number }
+
+/** Where the governor says how often each program's handler runs. */
+export interface Gates { readonly memory: MappedArray; readonly role: GatesRole }
 
 export interface LoadedProgram { readonly program: KernelProgram; readonly descriptor: number }
 

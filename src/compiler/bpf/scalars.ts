@@ -268,6 +268,10 @@ export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
       else probeRead(scope, result, base, fetch.offset, fetch.size, fetch.signed, fetch.space === "user");
       return result;
     }
+    // Of variables: the lowering takes these apart.
+    case "binary":
+    case "task":
+    case "function": throw new Error(`strobe: nothing dispatches on a ${fetch.kind}`);
   }
 }
 
