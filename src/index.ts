@@ -7,7 +7,7 @@ export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Sp
 export { LinuxError } from "./linux/error.ts";
 export { AttachError, type SessionEnd } from "./session/session.ts";
 export type { Frame, Trouble } from "./session/events.ts";
-export type { HandlerCost, SessionStats } from "./session/overhead.ts";
+export type { HandlerCost, SessionStats } from "./session/stats.ts";
 
 // Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module export.
 export type * from "./api/declarations.ts";
