@@ -3,7 +3,7 @@
 import type { DebugType, Location, LocationExpression, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import type { Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
-import { behindTypedefs, isReference } from "./debug-types.ts";
+import { behindTypedefs, bytesOfDebugType, isReference } from "./debug-types.ts";
 import { absent, displaced, inMemory, inRegister, valueAt, type Seen, type Value } from "./locations.ts";
 import { fetchRegister } from "./registers.ts";
 import { rustPassing, type RustPassing, type Scalar } from "./rust-arguments.ts";
@@ -46,7 +46,7 @@ export function parametersAtEntry(
       parts = classes.map((one) => (one === "vector" ? undefined : general[nextGeneral++]));
       nextVector += vectors;
     } else {
-      const size = byReference ? 8 : debugSize(parameter.type);
+      const size = byReference ? 8 : bytesOfDebugType(parameter.type);
       const align = alignment(parameter.type) > 8 && !byReference ? 16 : 8;
       // The stack pointer is 8 short of a multiple of 16: the return address is there.
       nextStack = Math.ceil((nextStack - 8) / align) * align + 8;
@@ -216,7 +216,7 @@ export function onFrame(expression: LocationExpression): boolean {
 
 /** The classes of a value's eightbytes; `["memory"]` when it is not passed in registers. */
 export function classify(declared: DebugType): readonly Class[] {
-  const size = debugSize(declared);
+  const size = bytesOfDebugType(declared);
   if (size === 0) return [];
   const own = behindTypedefs(declared);
   if (size > largestInRegisters) return ["memory"];
@@ -243,7 +243,7 @@ function merge(classes: (Class | undefined)[], type: DebugType, offset: number, 
     }
     case "array": {
       const element = own.element();
-      const size = debugSize(element);
+      const size = bytesOfDebugType(element);
       const count = own.lengths.reduce((product, length) => product * length, 1);
       for (let i = 0; i < (size > 0 ? count : 0); i++) if (!merge(classes, element, offset + i * size, depth + 1)) return false;
       return true;
@@ -256,7 +256,7 @@ function merge(classes: (Class | undefined)[], type: DebugType, offset: number, 
       }
       return set(classes, offset, own.bytes, "integer");
     }
-    default: return set(classes, offset, debugSize(own), "integer");
+    default: return set(classes, offset, bytesOfDebugType(own), "integer");
   }
 }
 
@@ -268,20 +268,6 @@ function set(classes: (Class | undefined)[], offset: number, bytes: number, to: 
   return true;
 }
 
-function debugSize(type: DebugType): number {
-  const own = behindTypedefs(type);
-  switch (own.kind) {
-    case "void":
-    case "function":
-    case "typedef": return 0;
-    case "base":
-    case "pointer":
-    case "enum":
-    case "struct": return own.bytes;
-    case "array": return own.lengths.reduce((product, length) => product * length, debugSize(own.element()));
-  }
-}
-
 /** The natural alignment of a type: that of its most aligned part. */
 function alignment(type: DebugType, depth = 0): number {
   const own = behindTypedefs(type);
@@ -290,6 +276,6 @@ function alignment(type: DebugType, depth = 0): number {
     case "struct": return Math.max(1, ...own.members().filter((member) => member.bitWidth === undefined).map((member) => alignment(member.type(), depth + 1)));
     case "array": return alignment(own.element(), depth + 1);
     case "base": return own.encoding === "complex" ? own.bytes / 2 : Math.max(1, own.bytes);
-    default: return Math.max(1, debugSize(own));
+    default: return Math.max(1, bytesOfDebugType(own));
   }
 }

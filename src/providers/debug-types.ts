@@ -224,6 +224,21 @@ function bitsOf(bytes: number): IntegerBits {
   }
 }
 
+/** Bytes that a value of a type takes; 0 where it has none. */
+export function bytesOfDebugType(type: DebugType): number {
+  const own = behindTypedefs(type);
+  switch (own.kind) {
+    case "void":
+    case "function":
+    case "typedef": return 0;
+    case "base":
+    case "pointer":
+    case "enum":
+    case "struct": return own.bytes;
+    case "array": return own.lengths.reduce((product, length) => product * length, bytesOfDebugType(own.element()));
+  }
+}
+
 /** A type as its language writes it, without qualifiers: `struct out *`, `std::string &`, `int [3]`. */
 export function spellDebugType(type: DebugType, name = ""): string {
   const named = (text: string): string => (name === "" ? text : `${text}${/[*&]$/.test(text) ? "" : " "}${name}`);

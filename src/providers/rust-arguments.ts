@@ -1,7 +1,7 @@
 // How Rust passes values where it is free to (rustc_ty_utils::abi and rustc_abi::layout): a value of one or two scalars goes in a
 // register each, whatever C would do; other small ones are packed; large ones by their address. Versions differ on what is small.
 import type { DebugType } from "../debuginfo/dwarf/facts.ts";
-import { behindTypedefs } from "./debug-types.ts";
+import { behindTypedefs, bytesOfDebugType } from "./debug-types.ts";
 
 export interface Scalar { readonly offset: number; readonly bytes: number; readonly float: boolean }
 
@@ -19,7 +19,7 @@ export function rustPassing(declared: DebugType): RustPassing | undefined {
   const type = behindTypedefs(declared);
   const scalars = scalarsOf(type);
   if (scalars !== undefined && scalars.length <= 2) return { by: "scalars", scalars };
-  const size = bytesOf(type);
+  const size = bytesOfDebugType(type);
   if (size <= 8) return { by: "bytes" };
   return size > 16 ? { by: "address" } : undefined;
 }
@@ -37,7 +37,7 @@ function scalarsOf(declared: DebugType, depth = 0): readonly Scalar[] | undefine
       return type.bytes === 16 ? undefined : [{ offset: 0, bytes: type.bytes, float: type.encoding === "float" }];
     case "pointer":
     case "enum": return [{ offset: 0, bytes: type.bytes, float: false }];
-    case "array": return type.lengths.includes(0) || bytesOf(type) === 0 ? [] : undefined;
+    case "array": return type.lengths.includes(0) || bytesOfDebugType(type) === 0 ? [] : undefined;
     case "struct": {
       if (type.bytes === 0) return [];
       const variants = type.variants?.();
@@ -77,18 +77,4 @@ function joined(parts: readonly (readonly Scalar[] | undefined)[]): readonly Sca
 
 function shifted(scalars: readonly Scalar[] | undefined, by: number): readonly Scalar[] | undefined {
   return scalars?.map((scalar) => ({ ...scalar, offset: scalar.offset + by }));
-}
-
-function bytesOf(declared: DebugType): number {
-  const type = behindTypedefs(declared);
-  switch (type.kind) {
-    case "void":
-    case "function":
-    case "typedef": return 0;
-    case "base":
-    case "pointer":
-    case "enum":
-    case "struct": return type.bytes;
-    case "array": return type.lengths.reduce((product, length) => product * length, bytesOf(type.element()));
-  }
 }
