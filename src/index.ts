@@ -9,6 +9,9 @@ export { AttachError, type SessionEnd } from "./session/session.ts";
 export type { Frame, Trouble } from "./session/events.ts";
 export type { HandlerCost, SessionStats } from "./session/stats.ts";
 
+// Static probes of the program itself.
+export { usdtProvider, type UsdtDefinitions, type UsdtProbe, type UsdtProvider, type UsdtType, type UsdtValue } from "./api/usdt-provider.ts";
+
 // Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module export.
 export type * from "./api/declarations.ts";
 export { withCaptures, type Place } from "./api/captures.ts";

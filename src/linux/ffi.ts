@@ -4,7 +4,7 @@ import { check } from "./error.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
-  load(path: string | null): { func(name: string, result: string, parameters: readonly string[]): unknown };
+  load(path: string | null): { func(name: string, result: string, parameters: readonly string[]): unknown; unload(): void };
   address(view: ArrayBufferView): bigint;
   view(address: number, length: number): ArrayBuffer;
   errno(): number;
@@ -62,6 +62,25 @@ export type NumberFunction = (...numbers: number[]) => number;
 /** A function of a shared library: `int name(long…)`, with so many. @throws when there is no such library or function */
 export function numberFunction(library: string, name: string, longs: number): NumberFunction {
   return koffi().load(library).func(name, "int", Array.from({ length: longs }, () => "long")) as NumberFunction;
+}
+
+/** A shared object in this process. */
+export interface SharedObject {
+  /** A function without a result. Integers are numbers or bigints; a text goes in as zero-terminated UTF-8, null as 0. */
+  procedure(name: string, parameters: readonly ("int64_t" | "uint64_t" | "str")[]): (...values: (number | bigint | string | null)[]) => void;
+  /** Memory whose address a function of the object tells. It is gone with the object. */
+  memory(addressFunction: string, length: number): ArrayBuffer;
+  unload(): void;
+}
+
+/** Loads a shared object from a file, as dlopen(3) does. @throws when the loader refuses it */
+export function loadSharedObject(path: string): SharedObject {
+  const library = koffi().load(path);
+  return {
+    procedure: (name, parameters) => library.func(name, "void", parameters) as ReturnType<SharedObject["procedure"]>,
+    memory: (name, length) => koffi().view(Number((library.func(name, "int64_t", []) as () => number | bigint)()), length),
+    unload: () => library.unload(),
+  };
 }
 
 /** System call numbers, by architecture. */
