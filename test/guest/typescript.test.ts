@@ -1,0 +1,92 @@
+// Handlers in TypeScript at functions of the kernel, which the policies of many machines keep from being probed: exact counts on
+// other kernels. The program is run as its users run it, so that its handlers carry what they capture.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
+import { complaint, runGuest } from "./guest.ts";
+import { missingForGuests } from "./initramfs.ts";
+import { kernels } from "./kernels.ts";
+import { workSource } from "./workload.ts";
+
+// Half a minute, but for a machine that has no CPU to spare.
+const guestSeconds = 600;
+const folder = temporaryFolder();
+after(() => folder.remove());
+const skip = missingForGuests() ?? false;
+const only = process.env["STROBE_KERNEL"];
+
+/** Plain JavaScript: what strips types takes minutes under emulation. */
+const program = `
+import { cast, comm, cpid, event, fentry, fexit, kprobe, kretprobe, map, pid, str, trace } from "strobe";
+
+const calls = map();
+const returned = map();
+const sizes = map();
+const written = event();
+const block = 512;
+
+const nameOf = (file) => str(file.f_path.dentry.d_name.name);
+const mine = (size) => pid === cpid && size === block;
+
+const session = await trace(
+  kprobe("vfs_read", { filter: ({ count }) => mine(count), handler: ({ file }) => calls.at("kprobe", nameOf(file)).count() }),
+  kprobe("vfs_read", (args) => { if (mine(args[2])) calls.at("by number", nameOf(cast(args[0], "struct file"))).count(); }),
+  kretprobe("vfs_read", (retval) => { if (pid === cpid && retval === block) returned.at("kretprobe").sum(retval); }),
+  fentry("vfs_read", ({ file, count }) => {
+    if (!mine(count)) return;
+    calls.at("fentry", nameOf(file)).count();
+    sizes.hist(count);
+  }),
+  fexit("vfs_read", ({ count }, retval) => { if (mine(count)) returned.at("fexit").sum(retval); }),
+  fexit("vfs_write", {
+    filter: ({ count }, retval) => pid === cpid && count === 64 && retval === 64,
+    handler: ({ file, count }) => written.emit({ name: comm, size: count, file: nameOf(file) }),
+  }),
+  { command: "/bin/work 1000" },
+);
+const events = new Map();
+for await (const one of written) {
+  const text = JSON.stringify(one);
+  events.set(text, (events.get(text) ?? 0) + 1);
+}
+const { reason } = await session.ended;
+console.log(JSON.stringify({ reason, attached: session.attached, calls: [...calls].sort(), returned: [...returned].sort(), sizes: sizes.get(), events: [...events] }));
+`;
+
+const expected = {
+  reason: "target",
+  attached: 6,
+  calls: [[["by number", "zero"], 1000], [["fentry", "zero"], 1000], [["kprobe", "zero"], 1000]],
+  returned: [["fexit", 512_000], ["kretprobe", 512_000]],
+  sizes: [{ low: 512, high: 1024, count: 1000 }],
+  events: [[JSON.stringify({ name: "work", size: 64, file: "null" }), 1000]],
+};
+
+for (const kernel of kernels) {
+  const { name, belowFloor } = kernel;
+  if (belowFloor || kernel.source === "own" || (only !== undefined && only !== name)) continue;
+  let files: KernelFiles | undefined;
+  let absent: string | undefined;
+  try {
+    if (!skip) files = kernelFiles(kernel);
+  } catch (error) {
+    absent = error instanceof Error ? error.message : String(error);
+  }
+  test(`Linux ${name}`, { skip: skip || absent, timeout: (guestSeconds + 60) * 1000 }, async () => {
+    assert.ok(files);
+    const path = join(folder.path, "program.mjs");
+    writeFileSync(path, program);
+    const { jobs: [job], console } = await runGuest({
+      kernel: files, deadline: guestSeconds, jobs: [{ script: "strobe run /root/program.mjs", deadline: guestSeconds }],
+      files: { "/root/program.mjs": path, "/bin/work": compileC(folder.path, "work", workSource) },
+    });
+    assert.ok(job, console.slice(-3000));
+    assert.equal(job.stderr, "");
+    assert.deepEqual(JSON.parse(job.stdout), expected);
+    assert.equal(job.code, 0);
+    assert.doesNotMatch(console, complaint);
+  });
+}
