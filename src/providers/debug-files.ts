@@ -40,21 +40,21 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
 function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
   const folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/debug`;
   const key = elf.buildId ?? stampOf(path);
-  const fileOf = (section: string): string => `${folder}/${key}.${section}`;
+  const fileOf = (part: string): string => `${folder}/${key}.${part}`;
   return {
-    read: (section) => {
+    read: (part) => {
       try {
-        return readFileSync(fileOf(section));
+        return readFileSync(fileOf(part));
       } catch (error) {
         return absent(error);
       }
     },
-    write: (section, bytes) => {
-      const partial = `${fileOf(section)}.${process.pid}`;
+    write: (part, bytes) => {
+      const partial = `${fileOf(part)}.${process.pid}`;
       try {
         mkdirSync(folder, { recursive: true });
         writeFileSync(partial, bytes);
-        renameSync(partial, fileOf(section));
+        renameSync(partial, fileOf(part));
         dropOldest(folder);
       } catch (error) {
         // Without a cache the next start scans again.
@@ -67,7 +67,7 @@ function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
 }
 
 /** Indexes that are kept. */
-const CATALOGS = 64;
+const CATALOGS = 128;
 
 function dropOldest(folder: string): void {
   const files = readdirSync(folder).map((name) => ({ path: `${folder}/${name}`, time: statSync(`${folder}/${name}`).mtimeMs }));

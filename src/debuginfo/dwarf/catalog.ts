@@ -1,4 +1,5 @@
 // The index of names of one file: sorted hashes, as scan.ts finds them. Plain typed arrays, so that it can be kept on disk.
+import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { hashOf, type Pairs, type ScanResult } from "./scan.ts";
 
 export interface Catalog {
@@ -8,43 +9,19 @@ export interface Catalog {
   readonly functionNames: Buffer;
 }
 
-const MAGIC = "strobe names 1\n";
-const HEADER = 48;
+const LAYOUT = "strobe names 2";
 
 /** A catalog as bytes that can be kept. `of` tells the file apart from others of the same key: sizes of its sections. */
-export function savedCatalog(catalog: Catalog, of: number): Buffer {
-  const parts = [catalog.functions, catalog.variables, catalog.types];
-  const body = Buffer.concat([
-    ...parts.flatMap(({ hashes, offsets }) => [hashes, offsets]).map((array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength)),
-    catalog.functionNames,
-  ]);
-  const header = Buffer.alloc(HEADER);
-  header.write(MAGIC, "latin1");
-  [...parts.map(({ hashes }) => hashes.length), catalog.functionNames.length, of >>> 0, checksum(body)]
-    .forEach((word, i) => header.writeUInt32LE(word, 16 + 4 * i));
-  return Buffer.concat([header, body]);
+export function savedCatalog({ functions, variables, types, functionNames }: Catalog, of: number): Buffer {
+  return keptBytes(LAYOUT, of, [...[functions, variables, types].flatMap(({ hashes, offsets }) => [hashes, offsets]), functionNames]);
 }
 
 /** What was kept; undefined when it is damaged, or of another file. */
 export function loadedCatalog(bytes: Buffer, of: number): Catalog | undefined {
-  if (bytes.length < HEADER || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) return undefined;
-  const [functions, variables, types, names, origin, sum] = [0, 1, 2, 3, 4, 5].map((i) => bytes.readUInt32LE(16 + 4 * i));
-  const body = bytes.subarray(HEADER);
-  if (origin !== of >>> 0 || body.length !== 8 * (functions + variables + types) + names || checksum(body) !== sum) return undefined;
-  // Typed arrays want their own alignment.
-  const aligned = (bytes.byteOffset + HEADER) % 4 === 0 ? body : Buffer.from(body);
-  let at = 0;
-  const words = (count: number): Uint32Array => {
-    const array = new Uint32Array(aligned.buffer, aligned.byteOffset + at, count);
-    at += 4 * count;
-    return array;
-  };
-  const pairs = (count: number): Pairs => ({ hashes: words(count), offsets: words(count) });
-  return { functions: pairs(functions), variables: pairs(variables), types: pairs(types), functionNames: aligned.subarray(at) };
-}
-
-function checksum(bytes: Buffer): number {
-  return process.getBuiltinModule("node:zlib").crc32(bytes);
+  const parts = keptParts(bytes, LAYOUT, of);
+  if (parts?.length !== 7) return undefined;
+  const pairs = (first: number): Pairs => ({ hashes: wordsOf(parts[first]), offsets: wordsOf(parts[first + 1]) });
+  return { functions: pairs(0), variables: pairs(2), types: pairs(4), functionNames: parts[6] };
 }
 
 /** The entries that may have a name: those of equal hash. */
@@ -72,7 +49,7 @@ export function catalogOf(results: readonly ScanResult[]): Catalog {
 }
 
 /** By hash, then by offset. */
-function sorted(parts: readonly Pairs[]): Pairs {
+export function sorted(parts: readonly Pairs[]): Pairs {
   const count = parts.reduce((sum, { hashes }) => sum + hashes.length, 0);
   let hashes = new Uint32Array(count), offsets = new Uint32Array(count);
   let at = 0;

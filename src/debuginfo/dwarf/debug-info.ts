@@ -2,7 +2,7 @@
 import { CallFrames } from "../call-frames.ts";
 import type { Elf } from "../elf.ts";
 import { catalogOf, entriesNamed, loadedCatalog, savedCatalog, type Catalog } from "./catalog.ts";
-import { AT, TAG } from "./constants.ts";
+import { AT, TAG, UNIT } from "./constants.ts";
 import { DwarfError, exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
 import type {
@@ -18,7 +18,7 @@ import { packagedSections } from "./packages.ts";
 import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
-import { UnitAddresses } from "./unit-addresses.ts";
+import { UnitAddresses, type Kept } from "./unit-addresses.ts";
 import { DwarfFile, type Entry, type Unit, type UnitHeader, type UnitSection } from "./units.ts";
 import { EntryVariable, localsOf, parametersOf, type Surroundings } from "./variables.ts";
 
@@ -39,10 +39,15 @@ export interface DebugFiles {
 }
 
 export interface Catalogs {
-  read(section: UnitSection): Buffer | undefined;
-  write(section: UnitSection, bytes: Buffer): void;
+  /** Bytes of a section from which on this is worth it. */
+  readonly least?: number;
+  read(part: KeptPart): Buffer | undefined;
+  write(part: KeptPart, bytes: Buffer): void;
   scan(section: UnitSection): readonly ScanResult[] | undefined;
 }
+
+/** Names of a section's entries; which unit has an address; which line tables have a file. */
+export type KeptPart = UnitSection | "addresses" | "lines";
 
 /** Sections from this size on are worth keeping the index of, and threads of their own. */
 const LARGE = 8 << 20;
@@ -86,7 +91,7 @@ class Debug implements DebugInfo {
   constructor(files: DebugFiles) {
     this.#files = files;
     this.#main = new DwarfFile(DwarfSections.of(files.debug), () => this.#alternate());
-    this.#lines = new LineTables(this.#main);
+    this.#lines = new LineTables(this.#main, this.#kept("lines"));
     this.#around = {
       cfa: (address) => this.#cfa(address), position: (entry) => this.#declared(entry), threadLocal: (offset) => this.#threadLocal(offset),
     };
@@ -260,13 +265,20 @@ class Debug implements DebugInfo {
   #catalog(file: DwarfFile, section: UnitSection): Catalog {
     const { catalogs } = this.#files;
     const { size } = file.sections.get(section);
-    if (file !== this.#main || catalogs === undefined || size < LARGE) return catalogOf([scanFile(file, section)]);
+    if (file !== this.#main || catalogs === undefined || size < (catalogs.least ?? LARGE)) return catalogOf([scanFile(file, section)]);
     const kept = catalogs.read(section);
     const known = kept && loadedCatalog(kept, size);
     if (known !== undefined) return known;
     const catalog = catalogOf(catalogs.scan(section) ?? [scanFile(file, section)]);
     catalogs.write(section, savedCatalog(catalog, size));
     return catalog;
+  }
+
+  /** What is worth keeping of a large file. */
+  #kept(part: "addresses" | "lines"): Kept | undefined {
+    const { catalogs } = this.#files;
+    if (catalogs === undefined || (this.#main.sections.find("debug_info")?.size ?? 0) < (catalogs.least ?? LARGE)) return undefined;
+    return { read: () => catalogs.read(part), write: (bytes) => catalogs.write(part, bytes) };
   }
 
   #listed(): readonly Listed[] {
@@ -281,8 +293,8 @@ class Debug implements DebugInfo {
     const alternate = this.#alternate();
     if (alternate !== undefined) add(alternate);
     for (const header of this.#main.headers()) {
-      const unit = this.#whole(header);
-      if (unit.file !== this.#main) add(unit.file);
+      const whole = this.#splitName(header) === undefined ? undefined : this.#whole(header);
+      if (whole !== undefined && whole.file !== this.#main) add(whole.file);
     }
     return (this.#catalogs = listed);
   }
@@ -350,7 +362,7 @@ class Debug implements DebugInfo {
 
   #tablesWith(file: string): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
     const tables = [];
-    for (const header of this.#lines.all) {
+    for (const header of this.#lines.mentioning(file)) {
       const wanted = this.#lines.filesMatching(header, file);
       if (wanted.length > 0) tables.push({ header, rows: this.#lines.rows(header), wanted: new Set(wanted) });
     }
@@ -381,14 +393,14 @@ class Debug implements DebugInfo {
   // Units.
 
   *#unitsAt(address: number): Iterable<Unit> {
-    this.#addresses ??= new UnitAddresses(this.#main);
+    this.#addresses ??= new UnitAddresses(this.#main, this.#kept("addresses"));
     for (const header of this.#addresses.at(address)) yield this.#whole(header);
   }
 
   /** A unit, or the split one that a skeleton stands for, when its file is there. */
   #whole(header: UnitHeader): Unit {
+    const name = this.#splitName(header);
     const unit = this.#main.unit(header);
-    const name = unit.root.text(AT.dwo_name) ?? unit.root.text(AT.GNU_dwo_name);
     if (name === undefined) return unit;
     let whole = this.#splits.get(header);
     if (whole === undefined) {
@@ -396,6 +408,14 @@ class Debug implements DebugInfo {
       this.#splits.set(header, whole);
     }
     return whole;
+  }
+
+  /** The file that has a unit's entries, when it is just a skeleton. */
+  #splitName(header: UnitHeader): string | undefined {
+    // DWARF 5 marks skeletons; before, they had their addresses in a section of its own.
+    if (header.version >= 5 ? header.type !== UNIT.skeleton : this.#main.sections.find("debug_addr") === undefined) return undefined;
+    const root = this.#main.root(header);
+    return root.text(AT.dwo_name) ?? root.text(AT.GNU_dwo_name);
   }
 
   #openSplit(skeleton: Unit, name: string): Unit | undefined {

@@ -1,9 +1,15 @@
 // The line tables of a file: found by the names of their files, run when needed, kept while they are used.
+import { entriesNamed, sorted } from "./catalog.ts";
 import { AT } from "./constants.ts";
 import type { SourcePosition } from "./facts.ts";
+import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { lineHeaders, pathOf, readLineHeader, readRows, rowAt, type LineHeader, type LineRows } from "./lines.ts";
+import { hashOf, type Pairs } from "./scan.ts";
 import type { DwarfSections } from "./sections.ts";
+import type { Kept } from "./unit-addresses.ts";
 import type { DwarfFile, Unit } from "./units.ts";
+
+const LAYOUT = "strobe lines 1";
 
 /** Tables whose rows are kept. */
 const KEPT = 64;
@@ -16,8 +22,13 @@ export class LineTables {
   /** Compilation folders by their table, which tables before DWARF 5 lack. */
   #folders: Map<number, string> | undefined;
 
-  constructor(file: DwarfFile) {
+  readonly #kept: Kept | undefined;
+  /** The last part of file names, to the tables that have them. */
+  #names: Pairs | undefined;
+
+  constructor(file: DwarfFile, kept?: Kept) {
     this.#file = file;
+    this.#kept = kept;
   }
 
   get all(): readonly LineHeader[] {
@@ -26,6 +37,41 @@ export class LineTables {
       for (const header of this.#all) this.#headers.set(header.offset, header);
     }
     return this.#all;
+  }
+
+  /** Tables with a file that a path, or the end of one, may mean. */
+  *mentioning(wanted: string): Iterable<LineHeader> {
+    const name = lastPart(wanted);
+    if (this.#kept === undefined) {
+      yield* this.all;
+      return;
+    }
+    this.#names ??= this.#loaded(this.#kept);
+    for (const offset of new Set(entriesNamed(this.#names, name))) yield this.#at(offset, this.#file.sections);
+  }
+
+  #loaded(kept: Kept): Pairs {
+    const origin = this.#file.sections.find("debug_line")?.size ?? 0;
+    const bytes = kept.read();
+    const parts = bytes && keptParts(bytes, LAYOUT, origin);
+    if (parts?.length === 2) return { hashes: wordsOf(parts[0]), offsets: wordsOf(parts[1]) };
+    const hashes: number[] = [], offsets: number[] = [];
+    const known = new Map<string, number>();
+    for (const header of this.all) {
+      const own = new Set<number>();
+      for (const { name } of header.files) {
+        let hash = known.get(name);
+        if (hash === undefined) known.set(name, (hash = hashOf(lastPart(name))));
+        own.add(hash);
+      }
+      for (const hash of own) {
+        hashes.push(hash);
+        offsets.push(header.offset);
+      }
+    }
+    const names = sorted([{ hashes: Uint32Array.from(hashes), offsets: Uint32Array.from(offsets) }]);
+    kept.write(keptBytes(LAYOUT, origin, [names.hashes, names.offsets]));
+    return names;
   }
 
   /** A unit's table. */
@@ -64,7 +110,7 @@ export class LineTables {
       this.#folders = new Map();
       for (const unit of this.#file.headers()) {
         if (unit.signature !== undefined) continue;
-        const root = this.#file.unit(unit).root;
+        const root = this.#file.root(unit);
         const table = root.offset(AT.stmt_list);
         const folder = root.text(AT.comp_dir);
         if (table !== undefined && folder !== undefined) this.#folders.set(table, folder);
@@ -75,7 +121,7 @@ export class LineTables {
 
   /** The files of a table that a path, or the end of one, means. */
   filesMatching(header: LineHeader, wanted: string): readonly number[] {
-    const name = wanted.slice(wanted.lastIndexOf("/") + 1);
+    const name = lastPart(wanted);
     const found: number[] = [];
     header.files.forEach((file, index) => {
       // The last part decides for nearly all of them, without a path made.
@@ -94,6 +140,8 @@ export class LineTables {
     return { file: this.path(header, rows.files[row]), line: rows.lines[row], column: rows.columns[row] };
   }
 }
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Whether a recorded path is what a person means: the whole of it, or its last parts. */
 export function matches(path: string, wanted: string): boolean {

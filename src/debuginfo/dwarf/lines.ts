@@ -140,7 +140,7 @@ function numberOf(cursor: Cursor, form: number): number {
 function textOf(sections: DwarfSections, cursor: Cursor, form: number, offsetSize: 4 | 8): string {
   switch (form) {
     case FORM.string: return cursor.text();
-    case FORM.line_strp: return sections.get("debug_line_str").text(cursor.offset(offsetSize));
+    case FORM.line_strp: return sections.get("debug_line_str").repeated(cursor.offset(offsetSize));
     case FORM.strp: return sections.get("debug_str").text(cursor.offset(offsetSize));
     case FORM.strx: case FORM.strx1: case FORM.strx2: case FORM.strx3: case FORM.strx4: {
       // Only split tables have these, whose string offsets have no base but their header.

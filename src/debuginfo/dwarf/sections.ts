@@ -6,6 +6,8 @@ const WHOLE = 4 << 20;
 const WINDOW = 1 << 16;
 /** Windows of text that are kept. */
 const WINDOWS = 64;
+/** Repeated texts that are kept. */
+const TEXTS = 1 << 16;
 const TEXT_LIMIT = 1 << 20;
 const SHF_COMPRESSED = 0x800;
 
@@ -14,6 +16,7 @@ export class SectionData {
   readonly size: number;
   readonly #read: (offset: number, length: number) => Buffer;
   readonly #windows = new Map<number, Buffer>();
+  readonly #texts = new Map<number, string>();
   #whole: Buffer | undefined;
 
   constructor(name: string, size: number, read: (offset: number, length: number) => Buffer) {
@@ -71,6 +74,16 @@ export class SectionData {
     }
     return textIn(window, offset - start)
       ?? textIn(this.#read(offset, Math.min(TEXT_LIMIT, this.size - offset)), 0) ?? this.#unterminated();
+  }
+
+  /** A text that many ask for: every line table names the same files. */
+  repeated(offset: number): string {
+    let text = this.#texts.get(offset);
+    if (text === undefined) {
+      if (this.#texts.size >= TEXTS) this.#texts.clear();
+      this.#texts.set(offset, (text = this.text(offset)));
+    }
+    return text;
   }
 
   #unterminated(): never {

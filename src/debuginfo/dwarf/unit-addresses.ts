@@ -1,25 +1,44 @@
 // Which unit's code holds an address: by .debug_aranges where it tells, else by what each unit says of itself.
 import { Cursor, DwarfError } from "./cursor.ts";
+import { keptBytes, keptParts, numbersOf, wordsOf } from "./kept-arrays.ts";
 import { isDropped, rangesOf } from "./ranges.ts";
 import type { DwarfFile, UnitHeader } from "./units.ts";
+
+/** Where what was found is kept from one start to the next. */
+export interface Kept { read(): Buffer | undefined; write(bytes: Buffer): void }
+
+const LAYOUT = "strobe units 1";
 
 export class UnitAddresses {
   /** In order of `lows`. */
   readonly #lows: Float64Array;
   readonly #highs: Float64Array;
-  readonly #units: readonly UnitHeader[];
+  /** Where each of them begins. */
+  readonly #units: Uint32Array;
+  readonly #file: DwarfFile;
 
-  constructor(file: DwarfFile) {
+  constructor(file: DwarfFile, kept?: Kept) {
+    this.#file = file;
+    const origin = kept === undefined ? 0 : file.sections.get("debug_info").size;
+    const bytes = kept?.read();
+    const parts = bytes && keptParts(bytes, LAYOUT, origin);
+    if (parts?.length === 3) {
+      this.#lows = numbersOf(parts[0]);
+      this.#highs = numbersOf(parts[1]);
+      this.#units = wordsOf(parts[2]);
+      return;
+    }
     const found = new Found();
     const told = rangesTold(file, found);
     for (const unit of file.headers()) {
       if (told.has(unit.offset) || unit.signature !== undefined) continue;
-      for (const { low, high } of rangesOf(file.unit(unit).root)) found.add(low, high, unit);
+      for (const { low, high } of rangesOf(file.root(unit))) found.add(low, high, unit);
     }
     const order = Uint32Array.from(found.lows, (_, i) => i).sort((a, b) => found.lows[a] - found.lows[b]);
     this.#lows = Float64Array.from(order, (i) => found.lows[i]);
     this.#highs = Float64Array.from(order, (i) => found.highs[i]);
-    this.#units = Array.from(order, (i) => found.units[i]);
+    this.#units = Uint32Array.from(order, (i) => found.units[i].offset);
+    kept?.write(keptBytes(LAYOUT, origin, [this.#lows, this.#highs, this.#units]));
   }
 
   /** Units that say they hold an address, the likeliest first: data and damaged tables make for more than one. */
@@ -31,7 +50,7 @@ export class UnitAddresses {
       if (this.#lows[middle] <= address) low = middle + 1;
       else high = middle;
     }
-    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#units[i];
+    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#file.headerAt(this.#units[i]);
   }
 }
 

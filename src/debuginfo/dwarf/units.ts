@@ -36,6 +36,9 @@ export type Value =
   | { readonly kind: "reference"; readonly offset: number; readonly alternate: boolean; readonly section: UnitSection }
   | { readonly kind: "signature"; readonly signature: bigint };
 
+/** Bytes of a unit in which its own entry usually ends. */
+const BEGINNING = 1024;
+
 /** Bytes of units that are kept decoded. */
 const KEPT = 24 << 20;
 
@@ -74,11 +77,6 @@ export class DwarfFile {
     return headers;
   }
 
-  /** Headers that somebody else has read (an index of ours). */
-  adoptHeaders(headers: readonly UnitHeader[]): void {
-    this.#headers.set("debug_info", headers);
-  }
-
   /** The unit that holds an offset. */
   headerAt(offset: number, section: UnitSection = "debug_info"): UnitHeader {
     const headers = this.headers(section);
@@ -111,6 +109,11 @@ export class DwarfFile {
       this.#kept -= old.end - old.offset;
     }
     return unit;
+  }
+
+  /** A unit's own entry, without the unit being read. */
+  root(header: UnitHeader): Entry {
+    return (this.#units.get(header) ?? new Unit(this, header)).root;
   }
 
   entryAt(offset: number, section: UnitSection = "debug_info"): Entry {
@@ -200,7 +203,9 @@ interface Tree {
 export class Unit {
   readonly file: DwarfFile;
   readonly header: UnitHeader;
-  readonly bytes: Buffer;
+  #bytes: Buffer | undefined;
+  /** Its first bytes, as long as nobody asked for the others. */
+  #beginning: Buffer | undefined;
   readonly #abbreviation: (code: number) => Abbreviation;
   readonly #entries = new Map<number, Entry>();
   #tree: Tree | undefined;
@@ -211,8 +216,28 @@ export class Unit {
   constructor(file: DwarfFile, header: UnitHeader) {
     this.file = file;
     this.header = header;
-    this.bytes = file.sections.get(header.section).slice(header.offset, header.end - header.offset);
     this.#abbreviation = file.abbreviations(header.abbreviations);
+  }
+
+  get bytes(): Buffer {
+    return (this.#bytes ??= this.#read(Infinity));
+  }
+
+  #read(most: number): Buffer {
+    const { section, offset, end } = this.header;
+    return this.file.sections.get(section).slice(offset, Math.min(most, end - offset));
+  }
+
+  /** Reads something of an entry. The unit's own entry is near its beginning: for that the others are not read. */
+  decode<T>(index: number, read: (bytes: Buffer) => T): T {
+    if (index > 0 || this.#bytes !== undefined) return read(this.bytes);
+    this.#beginning ??= this.#read(BEGINNING);
+    try {
+      return read(this.#beginning);
+    } catch (error) {
+      if (!(error instanceof DwarfError)) throw error;
+      return read(this.bytes);
+    }
   }
 
   /** Something about this unit that is found out once. */
@@ -252,10 +277,12 @@ export class Unit {
     return this.entry(low);
   }
 
-  abbreviationAt(at: number): { readonly abbreviation: Abbreviation; readonly values: number } {
-    const cursor = new Cursor(this.bytes, at);
-    const abbreviation = this.#abbreviation(cursor.uleb());
-    return { abbreviation, values: cursor.at };
+  abbreviationAt(index: number, at: number): { readonly abbreviation: Abbreviation; readonly values: number } {
+    return this.decode(index, (bytes) => {
+      const cursor = new Cursor(bytes, at);
+      const abbreviation = this.#abbreviation(cursor.uleb());
+      return { abbreviation, values: cursor.at };
+    });
   }
 
   tagOf(index: number): number {
@@ -481,7 +508,7 @@ export class Entry {
     this.unit = unit;
     this.index = index;
     this.#at = at;
-    const { abbreviation, values } = unit.abbreviationAt(at);
+    const { abbreviation, values } = unit.abbreviationAt(index, at);
     this.abbreviation = abbreviation;
     this.#values = values;
   }
@@ -514,9 +541,11 @@ export class Entry {
     const { attributes, forms, constants } = this.abbreviation;
     const place = attributes.indexOf(attribute);
     if (place < 0) return undefined;
-    const cursor = new Cursor(this.unit.bytes, this.#values);
-    for (let i = 0; i < place; i++) takeStep(cursor, stepOf(forms[i], this.unit.header), this.unit.header);
-    return this.unit.read(cursor, forms[place], constants[place]);
+    return this.unit.decode(this.index, (bytes) => {
+      const cursor = new Cursor(bytes, this.#values);
+      for (let i = 0; i < place; i++) takeStep(cursor, stepOf(forms[i], this.unit.header), this.unit.header);
+      return this.unit.read(cursor, forms[place], constants[place]);
+    });
   }
 
   text(attribute: number): string | undefined {
