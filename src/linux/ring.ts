@@ -58,6 +58,11 @@ export class RingBuffer implements Disposable {
     return this.#open ? (Atomics.load(this.#producer, 0) - this.#position) >>> 0 : 0;
   }
 
+  /** Bytes consumed since the ring was made. */
+  get consumed(): number {
+    return this.#position;
+  }
+
   /**
    * Gives committed records to `handle`, oldest first, at most `budget` of them: offset (a multiple of 8) and length of
    * the payload in `memory`, valid during the call. Stops at a record that is still being written. The space is

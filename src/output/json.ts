@@ -15,6 +15,7 @@ import { memoryOf, readWords } from "./values.ts";
 
 const flushBytes = 1 << 16;
 const decoder = new TextDecoder();
+const encoder = new TextEncoder();
 
 export class JsonConsumer implements Consumer {
   readonly #output: number;
@@ -43,18 +44,21 @@ export class JsonConsumer implements Consumer {
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
-        // The line is formatted apart, since JSON escapes it.
-        const line = new ByteWriter();
-        const write = printfWriter(action.format, fields, memory, line, services);
-        const text = (offset: number) => {
-          line.clear();
+        const out = this.#out;
+        const write = printfWriter(action.format, fields, memory, out, services);
+        const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
+        const where = place && action.to !== "output"
+          ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
+          : "";
+        const before = encoder.encode(`{"type": "${type}", "${action.to === "output" ? "data" : "msg"}": "`);
+        const behind = encoder.encode(`"${where}}\n`);
+        return (offset) => {
+          out.constant(before);
+          const from = out.length;
           write(offset);
-          return JSON.stringify(decoder.decode(line.view()));
+          out.escapeJson(from);
+          out.constant(behind);
         };
-        if (action.to === "output") return (offset) => this.#line(`{"type": "printf", "data": ${text(offset)}}`);
-        const type = action.to === "error" ? "errorf" : "warnf";
-        const where = place ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}` : "";
-        return (offset) => this.#line(`{"type": "${type}", "msg": ${text(offset)}${where}}`);
       }
       case "print-value": {
         const [field] = fields;

@@ -60,6 +60,31 @@ test("flags, width and precision are C's", () => {
   assert.equal(one("%.5d", i64, int64(42n)), "00042");
 });
 
+test("padded numbers and hexadecimal are the same on their way without a string", () => {
+  for (const value of [0n, 9n, 10n, 255n, 4096n, 123456789n, 4294967295n, 4294967296n, 1n << 62n, -1n, -255n]) {
+    assert.equal(one("%x", i64, int64(value)), BigInt.asUintN(64, value).toString(16));
+    assert.equal(one("%8d", i64, int64(value)), String(value).padStart(8));
+    assert.equal(one("%-8d", i64, int64(value)), String(value).padEnd(8));
+    assert.equal(one("%6x", i64, int64(value)), BigInt.asUintN(64, value).toString(16).padStart(6));
+  }
+  assert.equal(one("%x", i32, int32(-2)), "fffffffe");
+  assert.equal(one("%-4x", u32, int32(0xa0)), "a0  ");
+});
+
+test("any bytes are the inside of a JSON string", () => {
+  const texts = ["", "plain", 'say "hi"\n', "a\tb\\c\u0001\u001f\u007f", "\n\n\n", "grüße 🐝", '"'];
+  for (const text of texts) {
+    const out = new ByteWriter();
+    out.text(`before "${text}`);
+    out.escapeJson("before \"".length);
+    assert.equal(new TextDecoder().decode(out.view()), `before "${JSON.stringify(text).slice(1, -1)}`);
+  }
+  const out = new ByteWriter();
+  out.constant(Uint8Array.of(97, 255, 10));
+  out.escapeJson(0);
+  assert.equal(new TextDecoder().decode(out.view()), "a\ufffd\\n");
+});
+
 test("strings are cut and padded", () => {
   const text = { kind: "string", capacity: 16 } as const;
   assert.equal(one("%s", text, string("hello")), "hello");

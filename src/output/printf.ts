@@ -53,13 +53,13 @@ function conversionWriter(
   memory: RecordMemory, out: ByteWriter, services: ConsumerServices,
 ): RecordWriter {
   const { type, offset } = field;
-  const plain = conversion.flags === "" && conversion.width === 0 && conversion.precision === -1;
-  if (plain) {
+  const { flags, width } = conversion;
+  if ((flags === "" || flags === "-") && conversion.precision === -1) {
     const fast = fastWriter(conversion, type, offset, memory, out, services);
-    if (fast) return fast;
-  }
-  if (conversion.letter === "s" && conversion.flags.replace("-", "") === "" && conversion.precision === -1) {
-    const padded = paddedString(conversion, type, offset, memory, out);
+    if (fast && width === 0) return fast;
+    const padded = conversion.letter === "s"
+      ? paddedString(conversion, type, offset, memory, out)
+      : fast && paddedNumber(fast, width, flags === "", out);
     if (padded) return padded;
   }
   return (record) => {
@@ -68,7 +68,7 @@ function conversionWriter(
   };
 }
 
-/** The conversions without flags or width that most scripts are made of. */
+/** The conversions that most scripts are made of, without their width. */
 function fastWriter(
   { letter }: PrintfConversion, type: Type, at: number, memory: RecordMemory, out: ByteWriter, { plan }: ConsumerServices,
 ): RecordWriter | undefined {
@@ -87,6 +87,11 @@ function fastWriter(
   const bits = type.kind === "pointer" ? 64 : type.kind === "integer" || type.kind === "enum" ? type.bits : 0;
   // Sign comes from the conversion, width from the value: %u of a negative int is its 32-bit pattern.
   const signed = letter === "d" || letter === "i";
+  if (letter === "x" && bits === 64) {
+    const word = at >> 2;
+    return (o) => out.hex64(words, (o >> 2) + word);
+  }
+  if (letter === "x" && bits === 32) return (o) => out.hex32(view.getInt32(o + at, true));
   if (bits === 0 || (!signed && letter !== "u")) return undefined;
   // A value is extended by its own signedness first, as a C call's argument would be.
   const valueSigned = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
@@ -94,8 +99,8 @@ function fastWriter(
     case 64: {
       const word = at >> 2;
       return signed
-        ? (o) => out.signed64(words[(o >> 2) + word], words[(o >> 2) + word + 1])
-        : (o) => out.unsigned64(words[(o >> 2) + word], words[(o >> 2) + word + 1]);
+        ? (o) => out.signed64(words, (o >> 2) + word)
+        : (o) => out.unsigned64(words, (o >> 2) + word);
     }
     case 32:
       if (signed && valueSigned) return (o) => decimalSigned(out, view.getInt32(o + at, true));
@@ -118,6 +123,15 @@ function decimalSigned(out: ByteWriter, value: number): void {
 }
 
 const space = 32;
+
+/** `%-6d` and `%6d`: the digits are written, then moved. */
+function paddedNumber(write: RecordWriter, width: number, left: boolean, out: ByteWriter): RecordWriter {
+  return (o) => {
+    const from = out.length;
+    write(o);
+    out.pad(from, width, left);
+  };
+}
 
 /** `%-16s` and `%16s` of text in place. */
 function paddedString(

@@ -9,12 +9,14 @@ import { missedEvents, TroubleCounters } from "./counters.ts";
 import { detachAll } from "./detach.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
 import { Governor } from "./governor.ts";
+import { isGrown } from "./grown.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
 import { snapshotOf } from "./maps.ts";
 import { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
+import { napLength } from "./nap.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 import { Timers, type Ticker } from "./timers.ts";
@@ -76,18 +78,10 @@ export class AttachError extends Error {
   }
 }
 
-/** Records handled before Node's event loop gets a turn: some milliseconds of work. */
+/** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
 const batchRecords = 4096;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
-/**
- * Under load, the ring is left alone for a moment (milliseconds), so that a batch is worth the turn: for longer when many
- * records fill little of a large ring.
- */
-const shortNap = 1;
-const longNap = 8;
-const manyRecords = 64;
-
 /** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
 function uptime(): number {
   return process.uptime() * 1000;
@@ -98,7 +92,8 @@ function isEdge(provider: string): boolean {
   return provider === "begin" || provider === "end";
 }
 
-function nap(milliseconds: number): Promise<void> {
+function rest(milliseconds: number): Promise<void> {
+  if (milliseconds < 1) return new Promise((resolve) => setImmediate(resolve));
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
@@ -179,7 +174,7 @@ class LiveSession implements Session {
       const { start, bootToWall, bootToTai } = this.#clock;
       this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
       this.#owners.watch();
-      this.#symbols.prepareUnwinding(this.#options.pid);
+      this.#symbols.prepareUnwinding(this.#options);
       await this.#target?.ready;
       this.#runOnce("begin");
       this.#drainAll();
@@ -460,10 +455,13 @@ class LiveSession implements Session {
   }
 
   async #drainLoop(): Promise<void> {
-    const { ring } = this.#kernel;
+    const { ring, ringBytes } = this.#kernel;
     let countersAt = uptime() + countersEvery;
+    // What has come since the last nap.
+    let rested = uptime();
+    let records = 0;
+    let from = ring?.consumed ?? 0;
     while (!this.#over) {
-      const waiting = ring?.available() ?? 0;
       const count = ring?.drain(this.#take, batchRecords) ?? 0;
       if (count > 0) this.#consumer.flush();
       if (this.#over) break;
@@ -472,10 +470,17 @@ class LiveSession implements Session {
         this.#reportTrouble();
         countersAt = now + countersEvery;
       }
-      if (count === 0) await this.#idle(countersAt - now);
-      // Behind: only let timers and signals have their turn. Else wait for a batch to gather.
-      else if (count === batchRecords || waiting > this.#kernel.ringBytes / 8) await new Promise((resolve) => setImmediate(resolve));
-      else await nap(count > manyRecords && waiting < this.#kernel.ringBytes / 64 ? longNap : shortNap);
+      records += count;
+      // Behind: timers and signals have their turn, and on.
+      if (count === batchRecords) {
+        await rest(0);
+        continue;
+      }
+      if (!ring || count === 0) await this.#idle(countersAt - now);
+      else await rest(napLength({ records, bytes: ring.consumed - from, ringBytes, milliseconds: now - rested }));
+      rested = now;
+      records = 0;
+      from = ring?.consumed ?? 0;
     }
   }
 
