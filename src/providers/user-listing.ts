@@ -11,7 +11,9 @@ export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: 
   const info = debugInfoOf(binary);
   if (typeof info === "string") return [];
   const functions = info.functionsNamed(symbol.name);
-  const fn = functions.find((one) => one.instances.some(({ kind, entry }) => kind === "body" && entry === symbol.address)) ?? functions[0];
+  const fn = functions.find((one) => one.instances.some(({ kind, entry }) => kind === "body" && entry === symbol.address)) ?? functions[0]
+    // An alias of the source's function.
+    ?? info.functionAt(symbol.address)?.fn;
   if (fn === undefined) return [];
   const lines = returns ? [] : fn.parameters.map((parameter) => declaration(parameter));
   const { result } = fn;

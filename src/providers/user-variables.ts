@@ -157,23 +157,10 @@ const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
 
 /** The function at a place: what was compiled there, be it inlined. */
 function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address: bigint): Around | undefined {
-  const holds = (instance: FunctionInstance): boolean => instance.ranges.some(({ low, high }) => low <= address && address < high);
-  const name = binary.functionAt(offset)?.name;
-  for (const fn of name === undefined ? [] : info.functionsNamed(name)) {
-    const instance = fn.instances.find((one) => one.kind === "body" && one.entry === address);
-    if (instance !== undefined) return { fn, instance, entry: true, clone: false };
-  }
-  const [innermost] = info.framesAt(address);
-  if (innermost === undefined) return undefined;
-  let found: Around | undefined;
-  for (const fn of info.functionsNamed(innermost.function)) {
-    for (const instance of fn.instances) {
-      if (!holds(instance)) continue;
-      const entry = instance.kind === "body" && instance.entry === address;
-      if (found === undefined || entry) found = { fn, instance, entry, clone: cloned.test(name ?? "") };
-    }
-  }
-  return found;
+  const found = info.functionAt(address);
+  if (found === undefined) return undefined;
+  const { instance } = found;
+  return { ...found, entry: instance.kind === "body" && instance.entry === address, clone: cloned.test(binary.functionAt(offset)?.name ?? "") };
 }
 
 /** Lines that are looked at for where a variable lives, and that are named. */

@@ -11,7 +11,8 @@ import type {
 } from "./facts.ts";
 import { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
-import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
+import { isNamed, linkageNameOf, nameOf, qualifiedName } from "./names.ts";
+import { nameSectionOf, type NameList, type NameSection, type Told } from "./name-sections.ts";
 import { scanFile } from "./scan-file.ts";
 import type { ScanResult } from "./scan.ts";
 import { packagedSections } from "./packages.ts";
@@ -82,6 +83,7 @@ class Debug implements DebugInfo {
   readonly #around: Surroundings;
   #addresses: UnitAddresses | undefined;
   #catalogs: readonly Listed[] | undefined;
+  #nameSection: { readonly found: NameSection | undefined } | undefined;
   #frames: { readonly found: CallFrames | undefined } | undefined;
   #alternateFile: { readonly found: DwarfFile | undefined } | undefined;
   #package: { readonly found: DwarfSections | undefined } | undefined;
@@ -101,7 +103,6 @@ class Debug implements DebugInfo {
     const found = new Map<string, { readonly entry: Entry; readonly instances: Instance[] }>();
     const seen = new Set<string>();
     for (const entry of this.#entriesNamed("functions", name)) {
-      if (!isNamed(entry, name)) continue;
       const instances = instancesOf(entry);
       if (instances.length === 0) continue;
       const position = this.#declared(instances[0].entry);
@@ -124,6 +125,21 @@ class Debug implements DebugInfo {
       for (const name of catalog.functionNames.toString("utf8").split("\0")) if (name !== "") names.add(name);
     }
     return names;
+  }
+
+  functionAt(address: bigint): { readonly fn: SourceFunction; readonly instance: FunctionInstance } | undefined {
+    const at = signedAddress(address);
+    for (const unit of this.#unitsAt(at)) {
+      const body = bodyAt(unit, at);
+      if (body === undefined) continue;
+      // What was inlined may begin where the function does.
+      const entry = body.start === at ? body.entry : scopesAt(body, at).findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry;
+      const instances = instancesOf(entry);
+      const fn = this.#function(instances[0]?.entry ?? entry, instances);
+      const instance = fn.instances[instances.findIndex((each) => keyOf(each.entry) === keyOf(entry))];
+      if (instance !== undefined) return { fn, instance };
+    }
+    return undefined;
   }
 
   framesAt(address: bigint): readonly SourceFrame[] {
@@ -233,7 +249,7 @@ class Debug implements DebugInfo {
   globalsNamed(name: string): readonly Variable[] {
     const found = new Map<string, Variable>();
     for (const entry of this.#entriesNamed("variables", name)) {
-      if (!isNamed(entry, name) || bodyAround(entry.origin) !== undefined) continue;
+      if (bodyAround(entry.origin) !== undefined) continue;
       found.set(keyOf(entry), new EntryVariable(entry, this.#around));
     }
     return [...found.values()];
@@ -242,24 +258,55 @@ class Debug implements DebugInfo {
   typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined {
     const base = baseSpelling(name);
     for (const entry of this.#entriesNamed("types", base)) {
-      if (!isNamed(entry, base) || !entry.isType()) continue;
+      if (!entry.isType()) continue;
       if (tag !== undefined && TAGS[tag] !== undefined && !TAGS[tag].includes(entry.tag)) continue;
       return typeFrom(entry);
     }
     return undefined;
   }
 
-  *#entriesNamed(list: "functions" | "variables" | "types", name: string): Iterable<Entry> {
+  *#entriesNamed(list: NameList, name: string): Iterable<Entry> {
+    const told = this.#told(list, name);
+    if (told !== undefined) {
+      yield* told;
+      return;
+    }
     for (const { file, section, catalog } of this.#listed()) {
       for (const offset of entriesNamed(catalog[list], name)) {
         // What is damaged in one unit does not hide the others.
         try {
-          yield file.entryAt(offset, section);
+          const entry = file.entryAt(offset, section);
+          if (isNamed(entry, name)) yield entry;
         } catch (error) {
           if (!(error instanceof DwarfError)) throw error;
         }
       }
     }
+  }
+
+  /** What an index in the file tells of a name, when that is certainly all. */
+  #told(list: NameList, name: string): readonly Entry[] | undefined {
+    if (this.#catalogs !== undefined) return undefined;
+    this.#nameSection ??= { found: nameSectionOf(this.#main) };
+    const { found } = this.#nameSection;
+    if (found === undefined) return undefined;
+    try {
+      const entries = [...found.find(list, name)].flatMap((each) => this.#entriesAt(list, name, each)).filter((entry) => isNamed(entry, name));
+      if (entries.length === 0 || found.mayMeanMore(name)) return undefined;
+      return list !== "functions" || found.inlined || entries.every(isInlinedNowhereElse) ? entries : undefined;
+    } catch (error) {
+      if (error instanceof DwarfError) return undefined;
+      throw error;
+    }
+  }
+
+  #entriesAt(list: NameList, name: string, { unit, entry }: Told): Entry[] {
+    const header = this.#main.headerAt(unit);
+    const whole = this.#whole(header);
+    if (entry !== undefined) return [whole.entryAt(whole.header.offset + entry)];
+    // Just the unit is known.
+    const catalog = catalogOf([scanFile(whole.file, whole.header.section, [whole.header])]);
+    return [...entriesNamed(catalog[list], name)].map((offset) => whole.file.entryAt(offset, whole.header.section));
   }
 
   #catalog(file: DwarfFile, section: UnitSection): Catalog {
@@ -494,35 +541,9 @@ function prologueEnd(rows: LineRows, entry: number, high: number): number {
   return second;
 }
 
-/** Whether an entry is called so: plainly, qualified, by its linkage name, or by either without template arguments. */
-function isNamed(entry: Entry, name: string): boolean {
-  const plain = nameOf(entry);
-  if (plain === name || (plain !== undefined && withoutTemplate(plain) === name) || linkageNameOf(entry) === name) return true;
-  const qualified = qualifiedName(entry);
-  return qualified === name || bareScopes(qualified) === name;
-}
-
-/** A qualified name without template arguments in any of its parts. */
-function bareScopes(name: string): string {
-  if (!name.includes("<")) return name;
-  let result = "", depth = 0, part = "";
-  const finish = (): void => {
-    result += withoutTemplate(part);
-    part = "";
-  };
-  for (let i = 0; i < name.length; i++) {
-    if (depth === 0 && name.startsWith("::", i)) {
-      finish();
-      result += "::";
-      i++;
-      continue;
-    }
-    if (name[i] === "<") depth++;
-    else if (name[i] === ">") depth = Math.max(0, depth - 1);
-    part += name[i];
-  }
-  finish();
-  return result;
+/** A function of C that others call, and that nobody declared inline, has its copies in its own unit only. */
+function isInlinedNowhereElse(entry: Entry): boolean {
+  return languageOf(entry.origin.unit) === "c" && entry.withAttribute(AT.external) !== undefined && entry.withAttribute(AT.inline) === undefined;
 }
 
 /** In the location of a function's parameter, the copy that runs at the address answers. */

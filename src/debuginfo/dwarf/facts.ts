@@ -14,6 +14,11 @@ export interface DebugInfo {
    * that an index (.debug_names, .gdb_index, the cached one) names, not the file. Declarations without a body are left out.
    */
   functionsNamed(name: string): readonly SourceFunction[];
+  /**
+   * The function whose code holds an address: the one whose body begins there, else the innermost copy. Decodes one unit: copies
+   * of it in others are not told.
+   */
+  functionAt(address: bigint): { readonly fn: SourceFunction; readonly instance: FunctionInstance } | undefined;
   /** Names of all functions that have a body or an inlined copy, with their declaration; for listings and near misses. */
   functionNames(): Iterable<string>;
   /** The innermost function or inlined copy whose code holds an address, then those it is inlined into. */

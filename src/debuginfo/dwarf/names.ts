@@ -65,3 +65,45 @@ export function withoutTemplate(name: string): string {
   const at = name.indexOf("<");
   return at > 0 ? name.slice(0, at) : name;
 }
+
+/** Whether an entry is called so: plainly, qualified, by its linkage name, or by either without template arguments. */
+export function isNamed(entry: Entry, name: string): boolean {
+  const plain = nameOf(entry);
+  if (plain === name || (plain !== undefined && withoutTemplate(plain) === name) || linkageNameOf(entry) === name) return true;
+  const qualified = qualifiedName(entry);
+  return qualified === name || bareScopes(qualified) === name;
+}
+
+/** A qualified name without template arguments in any of its parts. */
+function bareScopes(name: string): string {
+  if (!name.includes("<")) return name;
+  let result = "", depth = 0, part = "";
+  const finish = (): void => {
+    result += withoutTemplate(part);
+    part = "";
+  };
+  for (let i = 0; i < name.length; i++) {
+    if (depth === 0 && name.startsWith("::", i)) {
+      finish();
+      result += "::";
+      i++;
+      continue;
+    }
+    if (name[i] === "<") depth++;
+    else if (name[i] === ">") depth = Math.max(0, depth - 1);
+    part += name[i];
+  }
+  finish();
+  return result;
+}
+
+/** What is behind the last `::` that is in no template's arguments. */
+export function lastName(name: string): string {
+  let depth = 0;
+  for (let at = name.length - 1; at > 0; at--) {
+    if (name[at] === ">") depth++;
+    else if (name[at] === "<") depth--;
+    else if (depth === 0 && name[at] === ":" && name[at - 1] === ":") return name.slice(at + 1);
+  }
+  return name;
+}
