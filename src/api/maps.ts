@@ -165,6 +165,11 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
     }
   }
 
+  /** What console.log() shows. @internal */
+  [Symbol.for("nodejs.util.inspect.custom")](): unknown {
+    return this.snapshot();
+  }
+
   #entries(): readonly (readonly [unknown, unknown])[] {
     return this.#source ? this.#source.entries() : this.#last;
   }

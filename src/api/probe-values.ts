@@ -3,6 +3,7 @@
 // as BigInt(…).
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
+import { inspectableBuckets, inspectableStats } from "./inspect.ts";
 import { valueReader, type Value, type ValueReader } from "./values.ts";
 
 export function typedReader(type: Type, services: ConsumerServices, exact = false): ValueReader {
@@ -19,7 +20,12 @@ export function typedReader(type: Type, services: ConsumerServices, exact = fals
         return high * 0x1_0000_0000 + view.getUint32(offset, true);
       };
     }
-    case "aggregate": return (memory, offset) => rounded(read(memory, offset));
+    case "aggregate":
+      switch (type.aggregate) {
+        case "hist": case "lhist": return (memory, offset) => inspectableBuckets(rounded(read(memory, offset)));
+        case "stats": return (memory, offset) => inspectableStats(rounded(read(memory, offset)));
+        default: return (memory, offset) => rounded(read(memory, offset));
+      }
     default: return read;
   }
 }

@@ -1,4 +1,6 @@
 // `trace()`: of a script's text, or of probes.
+import { ScriptError } from "../language/diagnostic.ts";
+import { AttachError } from "../session/session.ts";
 import { isProbe, type Probe } from "./probes.ts";
 import type { ProbeOptions } from "./probe-trace.ts";
 import { traceScript, type Trace, type TraceOptions } from "./trace.ts";
@@ -15,6 +17,16 @@ export function trace(script: string, options?: TraceOptions): Promise<Trace>;
  */
 export function trace(...probesAndOptions: readonly [Probe, ...(Probe | ProbeOptions)[]]): Promise<Trace>;
 export async function trace(first: string | Probe, ...rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
+  try {
+    return await start(first, rest);
+  } catch (error) {
+    // The place in strobe tells nothing; that of the call does.
+    if (error instanceof ScriptError || error instanceof AttachError) Error.captureStackTrace(error, trace);
+    throw error;
+  }
+}
+
+async function start(first: string | Probe, rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
   if (typeof first === "string") return traceScript(first, rest[0] as TraceOptions | undefined);
   const last = rest.at(-1);
   const options = last === undefined || isProbe(last) ? {} : last;

@@ -1,3 +1,5 @@
+import { renderDiagnostic } from "./render-diagnostic.ts";
+
 /** A half-open range of UTF-16 offsets into a source text. */
 export interface Span {
   readonly start: number;
@@ -36,15 +38,15 @@ export interface Diagnostic {
   readonly help?: string;
 }
 
-/** What a front-end, a provider or the checker throws or collects when a script cannot be run. */
+/** What a front-end, a provider or the checker throws or collects when a script cannot be run. Its message shows the places. */
 export class ScriptError extends Error {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly source: Source;
+  declare readonly diagnostics: readonly Diagnostic[];
+  declare readonly source: Source;
 
   constructor(source: Source, diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map((d) => `${source.name}: ${d.message}`).join("\n"));
+    super(diagnostics.map((d) => renderDiagnostic(source, d, { color: false })).join("").trimEnd());
     this.name = "ScriptError";
-    this.source = source;
-    this.diagnostics = diagnostics;
+    // Not enumerable: the message has said it all, and Node prints what is.
+    Object.defineProperties(this, { diagnostics: { value: diagnostics }, source: { value: source } });
   }
 }

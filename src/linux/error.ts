@@ -64,7 +64,7 @@ export class LinuxError extends Error {
   readonly code: number;
   readonly doing: string;
   readonly hint?: string;
-  readonly log?: string;
+  declare readonly log?: string;
 
   constructor(details: LinuxErrorDetails) {
     const errno = errnoName(details.code);
@@ -76,7 +76,8 @@ export class LinuxError extends Error {
     this.code = details.code;
     this.doing = details.doing;
     if (hint !== undefined) this.hint = hint;
-    if (details.log !== undefined) this.log = details.log;
+    // Not enumerable: Node prints what is, and this has hundreds of lines.
+    if (details.log !== undefined) Object.defineProperty(this, "log", { value: details.log });
   }
 }
 

@@ -33,10 +33,12 @@ function rangeOf(type: AggregateType, index: number, buckets: number): { low: bi
 
 /** The rows as bpftrace prints them, a line each. `divisor` scales the counts. */
 export function histogramText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  const buckets = usedBuckets(type, words);
+  const bits = BigInt(type.bits ?? 0);
+  return bucketRows(usedBuckets(type, words), type.aggregate === "hist" ? (value) => shortNumber(value, bits) : (value) => shortNumber(value), divisor);
+}
+
+export function bucketRows(buckets: readonly Bucket[], label: (value: bigint) => string = (value) => shortNumber(value), divisor = 1n): string {
   const most = buckets.reduce((max, b) => (b.count > max ? b.count : max), 1n);
-  // A plain log2 histogram and a linear one shorten round numbers; a finer one shows them whole.
-  const label = type.aggregate === "hist" && (type.bits ?? 0) > 0 ? String : shortNumber;
   let text = "";
   for (const bucket of buckets) {
     const bar = Number((bucket.count * BigInt(barWidth)) / most);
@@ -46,7 +48,8 @@ export function histogramText(type: AggregateType, words: readonly bigint[], div
   return text;
 }
 
-function labelOf({ low, high }: Bucket, number: (value: bigint) => string): string {
+/** The range as text; the label of all buckets together is that from the first's `low` to the last's `high`. */
+export function labelOf({ low, high }: Omit<Bucket, "count">, number: (value: bigint) => string = (value) => shortNumber(value)): string {
   if (low === null) return `(..., ${number(high ?? 0n)})`;
   if (high === null) return `[${number(low)}, ...)`;
   if (high === low + 1n) return `[${number(low)}]`;
@@ -55,10 +58,13 @@ function labelOf({ low, high }: Bucket, number: (value: bigint) => string): stri
 
 const suffixes = ["", "K", "M", "G", "T", "P", "E"];
 
-/** 2048 is 2K, 1000 stays 1000: only whole powers of 1024 are shortened. */
-function shortNumber(value: bigint): string {
+/**
+ * 2048 is 2K, 1000 stays 1000: only whole multiples of 1024 are shortened. `bits`: as far as all buckets of their power of
+ * two can be: of hist(n, 3), 4096 has 4608 beside it and stays, 8192 is 8K.
+ */
+function shortNumber(value: bigint, bits = 0n): string {
   let power = 0;
-  while (value !== 0n && value % 1024n === 0n && power < suffixes.length - 1) {
+  while (value !== 0n && value % 1024n === 0n && value >> bits >= 1024n && power < suffixes.length - 1) {
     value /= 1024n;
     power++;
   }

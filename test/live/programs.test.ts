@@ -144,6 +144,21 @@ for (const [index, node] of nodes.entries()) {
     assert.deepEqual(await run(node, ["plain.mjs"], path), { stdout: "[ 7 ]\n", stderr: "", code: 0 });
   });
 
+  test(`what nobody caught is shown where it is, by Node itself${named}`, async () => {
+    const path = project("uncaught", { "count.mjs": `import { map, trace, tracepoint } from "strobe";
+const calls = map();
+await trace(tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); }));
+` }, withLibrary);
+    const { stdout, stderr, code } = await run(node, ["count.mjs"], path);
+    assert.deepEqual([stdout, code], ["", 1]);
+    const [, place, message] = /^(file:.*count\.mjs:3)\n.*\n *\^\n\s*(ScriptError: [^]*)\n    at async file:.*count\.mjs:3:1\n\nNode\.js/.exec(stderr) ?? [];
+    assert.ok(place, stderr);
+    assert.equal(message, `ScriptError: handler:1:50: error: what \`calls\` is cannot be seen from the handler's source
+ 1 │ tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); })
+   │                                                  ^^^^^
+help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\`, \`node --import strobe/register\` or through strobe's esbuild plugin, which do that`);
+  });
+
   test(`bundles of esbuild, also minified${named}`, async () => {
     const path = project("bundle", { "count.ts": counting, "own.ts": own }, withLibrary);
     for (const minify of [false, true]) {

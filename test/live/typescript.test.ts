@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { resolve } from "node:path";
+import { inspect } from "node:util";
 import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -24,6 +25,30 @@ before(() => {
 after(async () => {
   folder.remove();
   await nothingLeft(atStart);
+});
+
+test("aggregations show themselves", async () => {
+  const sizes = strobe.map<[], "hist">();
+  const steps = strobe.map<string, "lhist">();
+  const stats = strobe.map<string, "stats">();
+  const n = strobe.map<[], number>();
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, () => {
+      if (strobe.pid !== strobe.cpid) return;
+      n.value += 1;
+      sizes.hist(n.value * 1024);
+      steps.at("x").lhist(n.value, 1, 3, 1);
+      stats.at("x").stats(n.value);
+    }, { strobe, n, sizes, steps, stats }),
+    { command: `${calls} 4`, signal: deadline() },
+  );
+  await session.ended;
+  assert.equal(inspect(sizes.get()), [
+    `[1K, 2K)               1 |${"@".repeat(26).padEnd(52)}|`, `[2K, 4K)               2 |${"@".repeat(52)}|`,
+    `[4K, 8K)               1 |${"@".repeat(26).padEnd(52)}|`,
+  ].join("\n"));
+  assert.equal(inspect(steps, { breakLength: Infinity }), "Snapshot(1) [Map] { 'x' => [1, ...) ▄▄█ 4 }");
+  assert.equal(inspect(stats), "Snapshot(1) [Map] { 'x' => { count: 4, average: 2, total: 10 } }");
 });
 
 async function all<T>(events: AsyncIterable<T>): Promise<T[]> {

@@ -43,7 +43,7 @@ export function parseProbes(sources: readonly ProbeSource[]): ParsedProbes {
 
 function probe(translation: Translation, source: ProbeSource): Probe {
   const { provider, parts, parameters, handler, filter } = source;
-  const written = parts.map((part) => JSON.stringify(part)).join(", ");
+  const written = writtenParts(source);
   const before = `${source.constructorName}(${written}${parts.length === 0 ? "" : ", "}`;
   const start = translation.pieces.function(handler, before, ")");
   const span = { start, end: start + handler.text.length };
@@ -55,6 +55,17 @@ function probe(translation: Translation, source: ProbeSource): Probe {
     specs: [{ provider, parts, text: [provider, ...parts].join(":"), span: specSpan }],
     ...(predicate === undefined ? {} : { predicate }), body: handlerBody(translation, handler, start, parameters), span,
   };
+}
+
+/** What a probe is called with, as far as its parts tell. */
+function writtenParts({ constructorName, provider, parts }: ProbeSource): string {
+  switch (constructorName) {
+    case "probe": return JSON.stringify([provider, ...parts].join(":"));
+    case "profile": case "interval": return parts.length === 2 ? JSON.stringify(parts[1] + parts[0]) : "";
+    case "software": case "hardware": return parts.length === 2 ? `${JSON.stringify(parts[0])}, ${parts[1]}` : "";
+    case "uprobe": case "uretprobe": case "usdt": return [parts[0], parts.slice(1).join(":")].map((part) => JSON.stringify(part)).join(", ");
+    default: return parts.length === 0 ? "" : JSON.stringify(parts.join(":"));
+  }
 }
 
 /** How far before a handler its probe's name is looked for, in characters. */
