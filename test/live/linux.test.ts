@@ -189,15 +189,12 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
       assert.equal(shared.u32[0], 20_000);
 
       // Waiting: an event wakes it, a deadline ends it, cancel() ends it, and the event loop goes on meanwhile.
+      // The timer that makes the event can only fire if the loop goes on.
       setTimeout(() => getPriority(), 30);
-      let turns = 0;
-      const ticking = setInterval(() => turns++, 1).unref();
       let start = performance.now();
       await ring.wait(5000);
       const woken = performance.now() - start;
       assert.ok(woken < 4000, `woken by its deadline, after ${woken} ms`);
-      assert.ok(turns > 2);
-      clearInterval(ticking);
       assert.equal(ring.drain(handle, 10), 1);
       start = performance.now();
       await ring.wait(20);
