@@ -168,11 +168,10 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
       const out = new ByteWriter();
       const write = printfWriter(action.format, fields, memory, out, services);
       const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
-      const decoder = new TextDecoder();
       return (offset) => {
         out.clear();
         write(offset);
-        return { type, text: decoder.decode(out.view()) };
+        return { type, text: out.string() };
       };
     }
     case "print-value": {

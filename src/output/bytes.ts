@@ -24,13 +24,13 @@ const jsonGrowth = Int32Array.from({ length: 256 }, (_, byte) => {
 
 /** A growing byte buffer. Lines are built here; nothing on the way of an event makes a string. */
 export class ByteWriter {
-  bytes = new Uint8Array(initialBytes);
+  bytes: Buffer = Buffer.allocUnsafeSlow(initialBytes);
   length = 0;
 
   /** Makes room for `more` bytes. */
   reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.bytes.length * 2, this.length + more));
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
   }
@@ -226,6 +226,14 @@ export class ByteWriter {
       bytes[--to] = 92; // backslash
     }
     this.length += more;
+  }
+
+  /** What was written, as a string. What is no UTF-8 becomes U+FFFD. */
+  string(): string {
+    const { bytes, length } = this;
+    for (let at = 0; at < length; at++) if (bytes[at] > 127) return bytes.toString("utf8", 0, length);
+    // Several times as fast, and the same for ASCII.
+    return bytes.toString("latin1", 0, length);
   }
 
   view(): Uint8Array {

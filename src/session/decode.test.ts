@@ -30,6 +30,19 @@ test("64-bit integers are numbers as long as they are exact", () => {
   }
 });
 
+test("a text that came before is not taken for a longer or a shorter one", () => {
+  for (const capacity of [4, 64, 100]) {
+    const read = decoder({ kind: "string", capacity });
+    const texts = ["ab", "ab", "abc", "a", "", "", "abcd", "abcd", "x".repeat(capacity), "x".repeat(capacity), "x".repeat(capacity - 1), "é", "é", "è"];
+    for (const text of texts.filter((one) => Buffer.byteLength(one) <= capacity)) {
+      const bytes = new Uint8Array(capacity + 8).fill(1);
+      bytes.fill(0, 8);
+      bytes.set(Buffer.from(text), 8);
+      assert.equal(read(new DataView(bytes.buffer), bytes, 8), text);
+    }
+  }
+});
+
 test("a tuple of everything small", () => {
   const elements: Type[] = [i8, u16, i32, boolType, { kind: "string", capacity: 8 }, { kind: "buffer", capacity: 6 }, u64];
   const { offsets } = fieldLayout(elements);

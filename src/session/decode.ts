@@ -113,8 +113,28 @@ function integerDecoder(bits: number, signed: boolean): (view: DataView, bytes: 
 
 const utf8 = new TextDecoder();
 
+/** Longer texts are rarely the same twice. */
+const remembered = 64;
+
+/** The same text often comes again (the name of a process, say): then it is the same string, and costs a comparison. */
 function textDecoder(capacity: number): Decoder {
-  return (_view, bytes, offset) => readText(bytes, offset, capacity);
+  const last = new Uint8Array(Math.min(capacity, remembered));
+  let length = -1;
+  let text = "";
+  return (_view, bytes, offset) => {
+    let same = 0;
+    while (same < length && bytes[offset + same] === last[same]) same++;
+    if (same === length && (length === capacity || bytes[offset + length] === 0)) return text;
+    text = readText(bytes, offset, capacity);
+    for (length = 0; length < capacity && bytes[offset + length] !== 0; length++) {
+      if (length === remembered) {
+        length = -1;
+        break;
+      }
+      last[length] = bytes[offset + length];
+    }
+    return text;
+  };
 }
 
 /** NUL-terminated UTF-8 text. Short ASCII, the usual case, does without the cost of a TextDecoder. */
