@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "no
 import { posix } from "node:path";
 import { ElfSymbols, type ElfSymbol } from "../debuginfo/elf-symbols.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
-import { Elf, ElfError } from "../debuginfo/elf.ts";
+import { Elf, ElfError, textAt } from "../debuginfo/elf.ts";
 import { GoProgram, type GoFunction } from "../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { pltEntries } from "../debuginfo/plt.ts";
@@ -25,6 +25,7 @@ const LIBRARY_FOLDERS = [
 /** e_type of a program that is not position-independent. */
 const ET_EXEC = 2;
 const PT_TLS = 7;
+const DT_NEEDED = 1n;
 
 export class LiveBinary implements Binary {
   readonly path: string;
@@ -107,6 +108,20 @@ export class LiveBinary implements Binary {
     const block = this.#elf.segments.find(({ type }) => type === PT_TLS);
     const executable = this.fixed || this.#elf.interpreter !== undefined;
     return block === undefined || !executable ? undefined : { size: block.memorySize, align: block.align };
+  }
+
+  get needed(): readonly string[] {
+    const section = this.#elf.section(".dynamic");
+    const strings = this.#elf.section(".dynstr");
+    if (section === undefined || strings === undefined || !this.#elf.wide) return [];
+    const table = this.#elf.content(section);
+    const names = this.#elf.content(strings);
+    const needed: string[] = [];
+    for (let at = 0; at + 16 <= table.length; at += 16) {
+      const offset = Number(table.readBigUInt64LE(at + 8));
+      if (table.readBigUInt64LE(at) === DT_NEEDED && offset < names.length) needed.push(textAt(names, offset));
+    }
+    return needed;
   }
 
   read(fileOffset: bigint, length: number): Uint8Array {
