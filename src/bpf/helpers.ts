@@ -46,6 +46,7 @@ export const helpers = {
   get_func_ip: { id: 173, since: [5, 15] },
   get_attach_cookie: { id: 174, since: [5, 15] },
   task_pt_regs: { id: 175, since: [5, 15] },
+  find_vma: { id: 180, since: [5, 17] },
   loop: { id: 181, since: [5, 17] },
   strncmp: { id: 182, since: [5, 17] },
   get_func_arg: { id: 183, since: [5, 17] },

@@ -17,6 +17,7 @@ import { lower } from "./lower/lower.ts";
 import { gatesMap, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
+import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { returnInstances } from "./return-instances.ts";
 import { usedBuiltins } from "./uses.ts";
 
@@ -176,6 +177,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
 
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;
+  const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
   let scratchIndex = 0;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
@@ -183,7 +185,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, returnInstances: instances,
+      schemas, kernelMaps: maps, capabilities, directLoads, returnInstances: instances, mappedFiles: files,
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
     return {

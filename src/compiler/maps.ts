@@ -6,7 +6,7 @@ import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
 import type { IrMap, MapStorage } from "./ir.ts";
 import type { KernelMap } from "./plan.ts";
-import { cutStack, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
+import { cutStack, fileKeyBytes, fileRows, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
 const mapTypes = { hash: 1, array: 2, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
@@ -17,12 +17,12 @@ const BPF_F_MMAPABLE = 0x400;
 const buildIdFrameBytes = 32;
 /** Maps of more bytes than this are not filled with entries before they are needed. */
 const mostPreallocated = 1 << 20;
-/** Nodes of unwinding tables and processes with mappings, where their memory must be there from the start: 16 MB and 3 MB. */
-const preallocatedUnwinding = { nodes: 8192, processes: 512 } as const;
+/** Nodes of unwinding tables, and processes and files, where their memory must be there from the start: 16, 3 and 0.8 MB. */
+const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512 } as const;
 /** Processes that may be met between two looks of the session; others are noted when they are met again. */
 const wantedAtOnce = 1024;
 /** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
-const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16 } as const;
+const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16 } as const;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
 
@@ -109,7 +109,7 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
   created.push({ role: { kind: "events" }, name: "events", type: mapTypes.ring, keySize: 0, valueSize: 0, entries: config.ringBytes, flags: 0 });
   if (maps.some(isUnwound)) {
     const flags = allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
-    const { nodes, processes } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
+    const { nodes, processes, files } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
     created.push({
       role: { kind: "unwind-nodes" }, name: "unwind_nodes", type: mapTypes.hash, keySize: 4, valueSize: nodeKeys * nodeRowBytes, entries: nodes, flags,
     });
@@ -119,6 +119,10 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
     created.push({
       role: { kind: "unwind-processes", cutOffset: regions.cutOffset }, name: "unwind_procs", type: mapTypes.hash, keySize: 4,
       valueSize: mappingsKept * mappingBytes, entries: processes, flags,
+    });
+    created.push({
+      role: { kind: "unwind-files" }, name: "unwind_files", type: mapTypes.hash, keySize: fileKeyBytes, valueSize: fileRows * mappingBytes,
+      entries: files, flags,
     });
   }
   return created;

@@ -9,6 +9,12 @@ export const mappingBytes = 24;
 export const mappingEnd = 8;
 export const mappingTree = 16;
 export const mappingShift = 20;
+/**
+ * Of each file: u64 inode, u64 device (as the kernel writes it: major << 20 | minor) to rows like a process's, but of offsets in
+ * the file. A file without rules has none of them used.
+ */
+export const fileKeyBytes = 16;
+export const fileRows = 64;
 export const unusedAddress = 0x7fff_ffff_ffff_ffffn;
 
 /**
@@ -23,6 +29,6 @@ export const unusedKey = 0xffff_ffff;
 export const cutStack = {
   /** Its memory could not be read, or does not look like a stack. */
   broken: 1,
-  /** The process's code is not known yet: frame pointers had to do. */
+  /** The process's code, or the file that it is in, is not known yet: frame pointers had to do. */
   unknownProcess: 2,
 } as const;

@@ -54,7 +54,7 @@ export function spawnTraced(command: string): TracedChild {
 }
 
 /** The file that a word would run, like execvp(3). */
-function findProgram(name: string): string | undefined {
+export function findProgram(name: string): string | undefined {
   const candidates = name.includes("/") ? [name] : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
   return candidates.find((path) => {
     try {

@@ -50,6 +50,13 @@ export function processIds(): number[] {
   }
 }
 
+/** How long a process has used the CPU, in the kernel's ticks (a hundredth of a second): fields 14 and 15 of proc_pid_stat(5). */
+export function cpuTicks(pid: number): number {
+  const text = read(`/proc/${pid}/stat`) ?? "";
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) || 0) + (Number(fields[12]) || 0);
+}
+
 /** The process's name, at most 15 bytes; undefined when it has gone. */
 export function comm(pid: number): string | undefined {
   return read(`/proc/${pid}/comm`)?.replace(/\n$/, "");

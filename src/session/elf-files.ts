@@ -12,8 +12,12 @@ const missingKept = 4096;
 const likelyAsked = 64;
 const sourcesKept = 1 << 16;
 
+/** A file as the kernel knows it: `device` is major << 20 | minor. */
+export interface FileKey { readonly device: bigint; readonly inode: bigint }
+
 export interface BinarySymbols {
   readonly elf?: Elf;
+  readonly file?: FileKey;
   /** From debug information, read when first asked for: what is inlined there, innermost first, then the function. */
   sources?(fileOffset: bigint): readonly SourceFrame[];
   /** The function at an offset of the file. */
@@ -26,15 +30,14 @@ export const buildIdPrefix = "build-id:";
 /** A file's bytes, read a range at a time through a descriptor of its own. */
 class FileBytes implements Bytes, Disposable {
   readonly size: number;
-  /** Device and inode. */
-  readonly identity: string;
+  readonly key: FileKey;
   readonly #fd: number;
 
   constructor(path: string) {
     this.#fd = openSync(path, "r");
-    const { size, dev, ino } = fstatSync(this.#fd);
-    this.size = size;
-    this.identity = `${dev}:${ino}`;
+    const { size, dev, ino } = fstatSync(this.#fd, { bigint: true });
+    this.size = Number(size);
+    this.key = { device: deviceOf(dev), inode: ino };
   }
 
   read(offset: number, length: number): Buffer {
@@ -87,7 +90,8 @@ export class ElfFiles implements Disposable {
       if (!file) continue;
       const { elf, bytes } = file;
       // The same file may be known by its other kind of identity.
-      const known = this.#binaries.get(`file ${bytes.identity}`);
+      const sameFile = `file ${bytes.key.device}:${bytes.key.inode}`;
+      const known = this.#binaries.get(sameFile);
       const right = !identity.startsWith(buildIdPrefix) || buildIdOf(elf) === identity.slice(buildIdPrefix.length);
       if (known || !right) bytes[Symbol.dispose]();
       if (!right) continue;
@@ -97,6 +101,7 @@ export class ElfFiles implements Disposable {
       let go: { readonly program: GoProgram | undefined } | undefined;
       const found: { -readonly [K in keyof BinarySymbols]: BinarySymbols[K] } = {
         elf,
+        file: bytes.key,
         lookup(fileOffset) {
           try {
             const address = elf.addressOf(fileOffset);
@@ -112,7 +117,7 @@ export class ElfFiles implements Disposable {
         },
       };
       found.sources = sourcesOf(elf, path);
-      this.#binaries.set(`file ${bytes.identity}`, found);
+      this.#binaries.set(sameFile, found);
       return found;
     }
     return undefined;
@@ -144,6 +149,13 @@ export class ElfFiles implements Disposable {
     this.#binaries.clear();
     this.#missing.clear();
   }
+}
+
+/** The kernel's number from the one that stat(2) tells (new_encode_dev, include/linux/kdev_t.h). */
+function deviceOf(dev: bigint): bigint {
+  const major = (dev >> 8n) & 0xfffn;
+  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xfff00n);
+  return (major << 20n) | minor;
 }
 
 function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly SourceFrame[] {

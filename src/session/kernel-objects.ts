@@ -76,6 +76,7 @@ export class KernelObjects implements Disposable {
       case "map":
       case "scratch":
       case "unwind-nodes":
+      case "unwind-files":
       case "unwind-wanted":
       case "unwind-processes":
         break;
@@ -120,13 +121,15 @@ export class KernelObjects implements Disposable {
     const nodes = fdOf("unwind-nodes");
     const processes = fdOf("unwind-processes");
     const wanted = fdOf("unwind-wanted");
-    if (nodes === undefined || processes === undefined || wanted === undefined) return undefined;
+    const files = fdOf("unwind-files");
+    if (nodes === undefined || processes === undefined || wanted === undefined || files === undefined) return undefined;
     return {
       takeWanted: () => [...mapEntries(wanted, 4, 4)].map(([key]) => {
         mapDelete(wanted, key);
         return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
       }),
       nodes: { update: (key, value) => mapUpdate(nodes, key, value) },
+      files: { update: (key, value) => mapUpdate(files, key, value) },
       processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };
   }

@@ -6,11 +6,13 @@ import type { Plan } from "../compiler/plan.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
 import { demangle } from "../linux/demangle.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
-import { processIds, processMaps } from "../linux/procfs.ts";
+import { cpuTicks, processIds, processMaps } from "../linux/procfs.ts";
 import { SideBand } from "../linux/side-band.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
+import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { Frame, SymbolResolver } from "./events.ts";
+import { UnwindCache } from "./unwind-cache.ts";
 import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
 import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
 
@@ -74,7 +76,8 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     if (!unwinding) return;
     this.#unwinding = new UnwindTables({
       ...unwinding,
-      elfOf: (mapping, pid) => this.#users.binary(mapping, pid)?.elf,
+      binaryOf: (mapping, pid) => this.#users.binary(mapping, pid),
+      cache: new UnwindCache(),
       wanted: (pid, mappings) => (unwinding.pid === undefined
         ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
         : pid === unwinding.pid),
@@ -95,25 +98,28 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   /**
-   * Before anything is attached: lets the unwinder know of the target, else of processes that run what is probed, as far as
-   * that takes no longer than it may; all others follow when it meets them.
+   * Before anything is attached: lets the unwinder know of the target and what it will run, else of processes that run what is
+   * probed, or of all, those that used the CPU most first, as far as that takes no longer than it may; the others follow when
+   * it meets them.
    */
-  prepareUnwinding(target: number | undefined): void {
+  prepareUnwinding({ pid, command }: { readonly pid?: number | undefined; readonly command?: string | undefined }): void {
     if (!this.#unwinding) return;
+    const end = performance.now() + (pid === undefined && command === undefined ? prepareLikely : prepareNamed);
     // What any program that is started will need.
-    for (const path of [...this.#traced, ...commonLibraries()]) {
-      const elf = this.#files.symbols(`path:${path}`, [path])?.elf;
-      if (elf) this.#unwinding.prepare(elf);
+    for (const path of [...this.#traced, ...commonLibraries(), ...(command === undefined ? [] : filesOfCommand(command))]) {
+      const binary = this.#files.symbols(`path:${path}`, [path]);
+      if (binary) this.#unwinding.prepare(binary);
     }
     this.#wantedTimer = setInterval(() => this.#tellWanted(), wantedMilliseconds);
     this.#wantedTimer.unref();
-    if (target === undefined && !this.#namesOnly) return;
-    const end = performance.now() + (target === undefined ? prepareLikely : prepareNamed);
-    for (const pid of target === undefined ? processIds().reverse() : [target]) {
-      this.notice(pid);
-      if (performance.now() > end) return;
+    const everyone = pid === undefined && !this.#namesOnly;
+    const likely = Math.min(end, performance.now() + prepareLikely);
+    for (const one of pid !== undefined ? [pid] : everyone ? busiestProcesses() : processIds().reverse()) {
+      this.notice(one);
+      if (everyone) this.#unwinding.ask(one, this.#users.code(one));
+      if (performance.now() > likely) break;
     }
-    this.#unwinding.finish(end - performance.now());
+    this.#unwinding.finish((everyone ? likely : end) - performance.now());
   }
 
   /** Processes whose stacks were asked for and could not be unwound. */
@@ -249,6 +255,11 @@ function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
 /** The C library and the dynamic loader, as this process has them. */
 function commonLibraries(): readonly string[] {
   return [...new Set(processMaps(process.pid).map(({ path }) => path).filter((path) => /\/(?:libc|ld-linux-x86-64)\.so\.\d+$/.test(path)))];
+}
+
+/** Processes that run now, those that used the CPU for longest first. */
+function busiestProcesses(): readonly number[] {
+  return processIds().map((pid) => ({ pid, used: cpuTicks(pid) })).sort((a, b) => b.used - a.used).map(({ pid }) => pid);
 }
 
 function readKallsyms(): Kallsyms {

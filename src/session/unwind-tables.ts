@@ -1,11 +1,13 @@
 // What the unwinder in the kernel needs to know of processes: where which code is mapped, and how to unwind it. A binary's
 // table is made when a process is first seen with it, and shared by all.
 import { closeSync, openSync, readSync } from "node:fs";
-import { mappingBytes, mappingEnd, mappingShift, mappingsKept, mappingTree, unusedAddress } from "../compiler/unwind-layout.ts";
+import { fileRows, mappingBytes, mappingEnd, mappingShift, mappingsKept, mappingTree, unusedAddress } from "../compiler/unwind-layout.ts";
 import { CallFrames } from "../debuginfo/call-frames.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
 import { processMaps } from "../linux/procfs.ts";
+import { buildIdPrefix, type FileKey } from "./elf-files.ts";
+import type { UnwindCache } from "./unwind-cache.ts";
 import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
 import type { CodeMapping } from "./user-symbols.ts";
 
@@ -14,8 +16,12 @@ export interface UnwindMaps {
   /** Processes that were met and not known. */
   takeWanted(): readonly number[];
   readonly nodes: { update(key: Uint8Array, value: Uint8Array): void };
+  readonly files: { update(key: Uint8Array, value: Uint8Array): void };
   readonly processes: { update(key: Uint8Array, value: Uint8Array): void; remove(key: Uint8Array): void };
 }
+
+/** A binary and, where it is a file, how the kernel knows that. */
+export interface UnwindBinary { readonly elf?: Elf; readonly file?: FileKey }
 
 interface Binary { readonly elf: Elf; readonly trees: readonly UnwindTree[] }
 
@@ -26,12 +32,19 @@ const atOnce = 20;
 const turn = 4;
 
 /** A binary's table being made. */
-interface Job { readonly elf: Elf; readonly steps: Generator<void, UnwindTable>; readonly waiting: Set<number> }
+interface Job {
+  readonly elf: Elf;
+  readonly steps: Generator<void, UnwindTable>;
+  /** Processes and files that will be told of. */
+  readonly waiting: Set<number>;
+  readonly files: FileKey[];
+}
 
 export interface UnwindTablesOptions {
   readonly maps: UnwindMaps;
   /** The file that was mapped. */
-  readonly elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined;
+  readonly binaryOf: (mapping: CodeMapping, pid: number) => UnwindBinary | undefined;
+  readonly cache?: UnwindCache;
   /** Whether a process's stacks will surely be asked for; else it is told of once one was. */
   readonly wanted: (pid: number, mappings: readonly CodeMapping[]) => boolean;
   /** Told once, when the maps are full. */
@@ -44,6 +57,8 @@ export class UnwindTables implements Disposable {
   readonly #binaries = new Map<Elf, Binary | Job | undefined>();
   readonly #processes = new Map<number, readonly CodeMapping[]>();
   readonly #asked = new Set<number>();
+  /** Files that the kernel was told of, or will be. */
+  readonly #files = new Set<string>();
   readonly #jobs: Job[] = [];
   #vdso: Elf | undefined;
   #timer: NodeJS.Immediate | undefined;
@@ -75,8 +90,8 @@ export class UnwindTables implements Disposable {
   }
 
   /** Makes a binary's table before a process is seen with it. */
-  prepare(elf: Elf): void {
-    this.#tableOf(elf, undefined);
+  prepare({ elf, file }: UnwindBinary): void {
+    if (elf && file) this.#tellFile(file, elf);
   }
 
   /** Makes the tables that are still to be made, for so many milliseconds. */
@@ -87,6 +102,7 @@ export class UnwindTables implements Disposable {
   [Symbol.dispose](): void {
     clearImmediate(this.#timer);
     this.#jobs.length = 0;
+    this.#options.cache?.[Symbol.dispose]();
   }
 
   #publish(pid: number): void {
@@ -101,12 +117,34 @@ export class UnwindTables implements Disposable {
     ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
     // Without any, it has just begun another program: then the kernel had better not know it.
     if (ranges.length === 0) return this.#options.maps.processes.remove(numberKey(pid));
-    this.#write(() => this.#options.maps.processes.update(numberKey(pid), processEntry(ranges)));
+    this.#write(() => this.#options.maps.processes.update(numberKey(pid), rowsEntry(ranges, mappingsKept)));
   }
 
   #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {
     if (mapping.path === "[vdso]") return (this.#vdso ??= readVdso());
-    return mapping.path.startsWith("/") ? this.#options.elfOf(mapping, pid) : undefined;
+    if (!mapping.path.startsWith("/")) return undefined;
+    const binary = this.#options.binaryOf(mapping, pid);
+    // How a file system names its files to stat(2) and in its memory may differ.
+    for (const file of [binary?.file, keyOf(mapping)]) if (file) this.#tellFile(file, binary?.elf);
+    return binary?.elf;
+  }
+
+  /** Tells the kernel what is in a file, whoever maps it; also when that is nothing to unwind by. */
+  #tellFile(file: FileKey, elf: Elf | undefined): void {
+    const name = `${file.device}:${file.inode}`;
+    if (this.#files.has(name) || this.#full) return;
+    this.#files.add(name);
+    const binary = elf && this.#tableOf(elf, undefined);
+    const job = elf && this.#binaries.get(elf);
+    if (job && "steps" in job) job.files.push(file);
+    else this.#writeFile(file, binary);
+  }
+
+  #writeFile(file: FileKey, binary: Binary | undefined): void {
+    const ranges = binary ? fileRanges(binary) : [];
+    // What has more than fits is found by its processes.
+    if (ranges.length > fileRows) return;
+    this.#write(() => this.#options.maps.files.update(fileKey(file), rowsEntry(ranges, fileRows)));
   }
 
   /** undefined while it is being made, for which `pid` waits, and when there is nothing to make one of. */
@@ -115,17 +153,20 @@ export class UnwindTables implements Disposable {
     if (known === undefined && !this.#binaries.has(elf)) {
       known = this.#begin(elf);
       this.#binaries.set(elf, known);
-      if (known) this.#jobs.push(known);
+      if (known && "steps" in known) this.#jobs.push(known);
     }
     if (known === undefined || "trees" in known) return known;
     if (pid !== undefined) known.waiting.add(pid);
     return undefined;
   }
 
-  #begin(elf: Elf): Job | undefined {
+  #begin(elf: Elf): Job | Binary | undefined {
     try {
+      const id = this.#options.cache && elf.machine === "x86-64" ? elf.buildId : undefined;
+      const kept = id === undefined ? undefined : this.#options.cache?.read(id);
+      if (kept) return this.#add(elf, kept);
       const frames = elf.machine === "x86-64" ? CallFrames.of(elf) : undefined;
-      return frames && { elf, steps: unwindTableSteps(frames), waiting: new Set() };
+      return frames && { elf, steps: unwindTableSteps(frames), waiting: new Set(), files: [] };
     } catch (error) {
       if (error instanceof ElfError) return undefined;
       throw error;
@@ -139,13 +180,22 @@ export class UnwindTables implements Disposable {
       const { done, value } = job.steps.next();
       if (!done) continue;
       this.#jobs.shift();
-      this.#binaries.set(job.elf, undefined);
-      this.#write(() => this.#binaries.set(job.elf, { elf: job.elf, trees: this.#nodes.add(value) }));
+      const binary = this.#add(job.elf, value);
+      this.#binaries.set(job.elf, binary);
+      for (const file of job.files) this.#writeFile(file, binary);
       for (const pid of job.waiting) this.#publish(pid);
+      const { buildId } = job.elf;
+      if (buildId !== undefined) this.#options.cache?.write(buildId, value);
     }
     if (this.#jobs.length === 0) return;
     clearImmediate(this.#timer);
     this.#timer = setImmediate(() => this.#work(turn));
+  }
+
+  #add(elf: Elf, table: UnwindTable): Binary | undefined {
+    let trees: readonly UnwindTree[] | undefined;
+    this.#write(() => { trees = this.#nodes.add(table); });
+    return trees && { elf, trees };
   }
 
   #write(write: () => void): void {
@@ -194,10 +244,34 @@ function biasOf({ start, end, offset }: CodeMapping, elf: Elf): bigint | undefin
   return undefined;
 }
 
-function processEntry(ranges: readonly Range[]): Uint8Array {
-  const bytes = new Uint8Array(mappingsKept * mappingBytes);
+/** The trees of a binary by where their code is in its file. */
+function fileRanges({ elf, trees }: Binary): Range[] {
+  const ranges = elf.segments.filter(({ type, fileSize }) => type === PT_LOAD && fileSize > 0).flatMap(({ offset, address, fileSize }) => {
+    const bias = BigInt(offset) - address;
+    const end = address + BigInt(fileSize);
+    return trees.flatMap(({ low, high, root }) => {
+      const from = low > address ? low : address;
+      const to = high < end ? high : end;
+      return from < to ? [{ start: from + bias, end: to + bias, root, shift: Number(from - low) }] : [];
+    });
+  });
+  return ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
+}
+
+/** What /proc and the kernel's records call a file, when it is not a build id. */
+function keyOf({ identity }: CodeMapping): FileKey | undefined {
+  const parts = identity.startsWith(buildIdPrefix) ? null : /^([0-9a-f]+):([0-9a-f]+):(\d+)$/.exec(identity);
+  return parts ? { device: (BigInt(`0x${parts[1]}`) << 20n) | BigInt(`0x${parts[2]}`), inode: BigInt(parts[3]) } : undefined;
+}
+
+function fileKey({ device, inode }: FileKey): Uint8Array {
+  return new Uint8Array(BigUint64Array.of(inode, device).buffer);
+}
+
+function rowsEntry(ranges: readonly Range[], rows: number): Uint8Array {
+  const bytes = new Uint8Array(rows * mappingBytes);
   const view = new DataView(bytes.buffer);
-  for (let i = 0; i < mappingsKept; i++) {
+  for (let i = 0; i < rows; i++) {
     const at = i * mappingBytes;
     const range = ranges[i];
     view.setBigUint64(at, range?.start ?? unusedAddress, true);

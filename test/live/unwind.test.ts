@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -230,6 +230,74 @@ test("the setting and dw_ustack mean the same, and what cannot be is said", dead
   const { code, stderr } = await strobe(["-e", `${probe} { print(ustack(dwarf, build_id)); }`]);
   assert.equal(code, 1);
   assert.match(stderr, /unwound stacks have addresses, no build ids/);
+});
+
+const callsSource = `
+#include <unistd.h>
+__attribute__((noinline, noclone)) void hit(int x) { __asm__ volatile("" :: "r"((long)x) : "memory"); }
+__attribute__((noinline, noclone)) int third(int x) { hit(x); return x + 1; }
+__attribute__((noinline, noclone)) int second(int x) { return third(x) + 1; }
+int main(int argc, char **argv) {
+	int sum = 0;
+	for (int i = 0; i < 20; i++) sum += second(i) + (getppid() > 0);
+	return sum == 0;
+}
+`;
+const callsStack = "hit third second main __libc_start_call_main __libc_start_main _start";
+/** What counted stacks a script printed for one map, without offsets. */
+const countedStacks = (stdout: string): string => stdout.replaceAll(/\+\d+/g, "").replaceAll(/\s+/g, " ").trim();
+
+test("the first stack of a command is whole", deadline, async () => {
+  const path = compileC(folder.path, "command", callsSource, ["-O2", "-fomit-frame-pointer"]);
+  const { stdout, stderr } = await strobe(["-c", path, "-e", `uprobe:${path}:hit { @[ustack(dwarf)] = count(); }`]);
+  assert.doesNotMatch(stderr, /WARNING/);
+  assert.equal(countedStacks(stdout), `@[ ${callsStack} ]: 20`);
+});
+
+test("the first stack of a command is whole where everything is traced", deadline, async () => {
+  const path = compileC(folder.path, "wide", callsSource, ["-O2", "-fomit-frame-pointer"]);
+  const { stdout, stderr } = await strobe(["-c", path, "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack(dwarf, 3)] = count(); }"]);
+  assert.doesNotMatch(stderr, /WARNING/);
+  assert.equal(countedStacks(stdout), "@[ getppid main __libc_start_call_main ]: 20");
+});
+
+test("the first stack of a program that starts later is whole", deadline, async () => {
+  const path = compileC(folder.path, "later", callsSource, ["-O2", "-fomit-frame-pointer"]);
+  const running = startStrobe(["-e", `uprobe:${path}:hit { @[ustack(dwarf)] = count(); }`], { deadline: 60_000 });
+  await running.attached;
+  try {
+    for (let i = 0; i < 5; i++) await once(spawn(path, { stdio: "ignore" }), "exit");
+    running.child.kill("SIGINT");
+    const { stdout, stderr } = await running.outcome;
+    assert.doesNotMatch(stderr, /WARNING/);
+    // Stacks of different processes are different keys.
+    assert.equal(countedStacks(stdout), Array(5).fill(`@[ ${callsStack} ]: 20`).join(" "));
+  } finally {
+    running.child.kill("SIGKILL");
+  }
+});
+
+test("tables are kept by build id, and made again when they are damaged", deadline, async () => {
+  const path = compileC(folder.path, "kept", callsSource, ["-O2", "-fomit-frame-pointer", "-static"]);
+  const id = /Build ID: ([0-9a-f]+)/.exec(spawnSync("readelf", ["-n", path], { encoding: "utf8" }).stdout)![1];
+  const kept = join(folder.path, "cache/strobe/unwind", id);
+  const run = async (): Promise<string> => {
+    const env = { XDG_CACHE_HOME: join(folder.path, "cache") };
+    const { stdout, stderr } = await strobe(["-c", path, "-e", `uprobe:${path}:hit { @[ustack(dwarf, 4)] = count(); }`], { env });
+    assert.doesNotMatch(stderr, /WARNING/);
+    return countedStacks(stdout);
+  };
+  const whole = "@[ hit third second main ]: 20";
+  assert.equal(await run(), whole);
+  const bytes = readFileSync(kept);
+  const { mtimeMs: before } = statSync(kept);
+  assert.equal(await run(), whole);
+  assert.equal(statSync(kept).mtimeMs > before, true, "it was not used");
+  for (const damaged of [bytes.subarray(0, bytes.length / 2), Buffer.alloc(0), Buffer.from(bytes).fill(0x55, bytes.length - 4000)]) {
+    writeFileSync(kept, damaged);
+    assert.equal(await run(), whole);
+    assert.deepEqual(readFileSync(kept), bytes);
+  }
 });
 
 const returnsSource = `

@@ -20,7 +20,7 @@ import {
 import { FunctionScope, type GenerateOptions, scratchNeeds, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
-import { UNWINDER, UNWINDER_STACK, writeUnwinder } from "./unwinder.ts";
+import { UNWINDER, UNWINDER_STACK, writeMappedFile, writeUnwinder } from "./unwinder.ts";
 
 export type { GenerateOptions } from "./scope.ts";
 
@@ -92,7 +92,15 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     assembler.bind(unwinder);
     subprograms.push({ name: "unwind", label: unwinder });
     const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
-    writeUnwinder(assembler, { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted") }, options.returnInstances);
+    const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files") };
+    const { returnInstances: instances, mappedFiles: files, capabilities: { mayGoto } } = options;
+    const mappedFile = files && assembler.label();
+    writeUnwinder(assembler, maps, { instances, mappedFile, mayGoto });
+    if (files && mappedFile !== undefined) {
+      subprograms.push({ name: "mapped_file", label: mappedFile });
+      assembler.bind(mappedFile);
+      writeMappedFile(assembler, files);
+    }
   }
   const { code, patches } = assembler.finish();
   return {

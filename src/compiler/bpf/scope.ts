@@ -5,6 +5,7 @@ import type { Capabilities } from "../../language/check/checked.ts";
 import type { ProgramType } from "../../language/context.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";
+import type { MappedFiles } from "../mapped-files.ts";
 import type { ReturnInstances } from "../return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -21,6 +22,8 @@ export interface GenerateOptions {
   readonly scratchIndex?: number;
   /** Where the kernel keeps what uretprobes replaced, for the unwinder. */
   readonly returnInstances?: ReturnInstances | undefined;
+  /** Where the kernel keeps which file is mapped, for the unwinder; undefined where it cannot ask. */
+  readonly mappedFiles?: MappedFiles | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
 }

@@ -1,22 +1,24 @@
 // Walks the stack of the current process by unwinding tables (debuginfo/unwind-table.ts), as a function of its own behind the
-// handler. The session keeps two maps for it: of each process, where what is mapped; and the nodes of search trees over the
-// rules of each binary, two levels of them. Searching is free of branches, so that the verifier walks each round once.
+// handler. The session keeps maps for it: of each process, where what is mapped; of each file, where what code is in it; and the
+// nodes of search trees over the rules of each binary, two levels of them. Of processes that the session has not met yet, the
+// kernel is asked which file an address is mapped from. Searching is free of branches, so that the verifier walks each round once.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
-import { cutStack, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import { cutStack, fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import type { MappedFiles } from "../mapped-files.ts";
 import type { ReturnInstances } from "../return-instances.ts";
 import type { RelocationNote } from "./machine.ts";
 
 /** Stands for the unwinder among the functions that a handler calls. */
 export const UNWINDER = -2;
-/** Bytes of its frame. */
-export const UNWINDER_STACK = 32;
+/** Bytes of its frame, with what may_goto keeps there, and of that of what it calls. */
+export const UNWINDER_STACK = 96;
 
 /** What a capture needs of memory: u32 frames, u32 why it ended early, what the walk keeps, then return addresses and a zero. */
 export const unwoundBytes = (frames: number): number => unwoundAddresses + frames * 8 + 8;
-export const unwoundAddresses = 64;
+export const unwoundAddresses = 112;
 
 /** Offsets in x86-64's struct pt_regs. */
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
@@ -25,6 +27,8 @@ const signalFrame = { bp: 120, sp: 160 } as const;
 
 /** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
 const slot = { key: -8, words: -24, limit: -32, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
+/** Likewise: the memory area that was found last, what to add to an address for the place in its file, and that file's key. */
+const area = { start: 64, end: 72, toFile: 80, inode: 88, device: 96 } as const;
 /** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
 const instancesPassed = 4;
 const hashFactor = 0x9e3779b97f4a7c15n;
@@ -32,12 +36,20 @@ const hashFactor = 0x9e3779b97f4a7c15n;
 /** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
 const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
 
+export interface UnwinderOptions {
+  readonly instances: ReturnInstances | undefined;
+  /** Where `writeMappedFile` is; undefined where the kernel cannot be asked. */
+  readonly mappedFile: Label | undefined;
+  readonly mayGoto: boolean;
+}
+
 /**
  * r1: memory of `unwoundBytes`, r2: frames at most. Gives a number that stands for the stack, never 0; or 0 for what has no
  * user stack.
  */
 export function writeUnwinder(
-  assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number; readonly wanted: number }, instances: ReturnInstances | undefined,
+  assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number; readonly wanted: number; readonly files: number },
+  { instances, mappedFile, mayGoto }: UnwinderOptions,
 ): void {
   const a = assembler;
   const call = (name: HelperName): void => a.call(helpers[name].id);
@@ -112,6 +124,63 @@ export function writeUnwinder(
     a.bind(passed);
   };
   const [next, pointer, frame, broken, done, none] = [a.label(), a.label(), a.label(), a.label(), a.label(), a.label()];
+  const countedFrames = (): void => a.load(4, false, COUNT, MEMORY, 0);
+  /** In rows at r2, that of r3: what to look for in which tree, which r1 gets. */
+  const place = (rows: number, outside: Label): void => {
+    search(rows, mappingBytes, 8);
+    a.load(8, false, 4, 2, 0);
+    a.jumpIf(Jump.JLT, true, 3, 4, outside);
+    a.load(8, false, 5, 2, mappingEnd);
+    a.jumpIf(Jump.JGE, true, 3, 5, outside);
+    a.alu(Alu.SUB, true, 3, 4);
+    a.load(4, false, 4, 2, mappingShift);
+    a.alu(Alu.ADD, true, 3, 4);
+    store(slot.place, 3);
+    a.load(4, false, 1, 2, mappingTree);
+  };
+  /** The rows of the file that the call is in, into r2, and its place in the file, into r3. */
+  const findFile = (mappedFile: Label): void => {
+    const [find, found, nothing, strange] = [a.label(), a.label(), a.label(), a.label()];
+    load(2, slot.call);
+    load(1, area.start);
+    a.jumpIf(Jump.JLT, true, 2, 1, find);
+    load(1, area.end);
+    a.jumpIf(Jump.JLT, true, 2, 1, found);
+    a.bind(find);
+    for (const at of [area.start, area.end, area.inode]) a.storeImmediate(8, MEMORY, at, 0);
+    call("get_current_task_btf");
+    move(1, 0);
+    load(2, slot.call);
+    a.functionAddress(3, mappedFile);
+    // It is told where to write: what it writes to the stack, the verifier would follow.
+    store(slot.words, MEMORY);
+    addressOf(4, slot.words);
+    set(5, 0);
+    call("find_vma");
+    a.bind(found);
+    load(1, area.inode);
+    a.jumpIfImmediate(Jump.JEQ, true, 1, 0, nothing);
+    a.patched(1, Pseudo.MAP_FD, 0, { kind: "map", map: maps.files, offset: 0 });
+    addressOf(2, area.inode);
+    call("map_lookup_elem");
+    a.jumpIfImmediate(Jump.JEQ, true, 0, 0, strange);
+    move(2, 0);
+    load(3, slot.call);
+    load(1, area.toFile);
+    a.alu(Alu.ADD, true, 3, 1);
+    const rows = a.label();
+    a.jump(rows);
+    // No file's, as what a just-in-time compiler writes; or nothing was found out, since someone changes the mappings, or (with
+    // interrupts off) more than one question at a time was asked.
+    a.bind(nothing);
+    load(1, area.end);
+    a.jumpIfImmediate(Jump.JNE, true, 1, 0, pointer);
+    a.jumpIfImmediate(Jump.JNE, true, MAPPINGS, 0, pointer);
+    a.bind(strange);
+    a.storeImmediate(4, MEMORY, 4, cutStack.unknownProcess);
+    a.jump(pointer);
+    a.bind(rows);
+  };
 
   move(MEMORY, 1);
   store(slot.limit, 2);
@@ -144,9 +213,10 @@ export function writeUnwinder(
     readKernel(slot.instance);
   }
   set(COUNT, 0);
+  if (mappedFile !== undefined) for (const at of [area.start, area.end]) a.storeImmediate(8, MEMORY, at, 0);
   const known = a.label();
   a.jumpIfImmediate(Jump.JNE, true, MAPPINGS, 0, known);
-  a.storeImmediate(4, MEMORY, 4, cutStack.unknownProcess);
+  if (mappedFile === undefined) a.storeImmediate(4, MEMORY, 4, cutStack.unknownProcess);
   a.patched(1, Pseudo.MAP_FD, 0, { kind: "map", map: maps.wanted, offset: 0 });
   addressOf(2, slot.key);
   addressOf(3, slot.key);
@@ -155,6 +225,13 @@ export function writeUnwinder(
   a.bind(known);
 
   const round = a.here();
+  if (mayGoto) {
+    // Read anew, it is any number to the verifier, which so sees a round like the one before.
+    a.mayGoto(done);
+    countedFrames();
+    load(1, slot.limit);
+    a.jumpIf(Jump.JGE, true, COUNT, 1, done);
+  }
   move(1, COUNT);
   a.aluImmediate(Alu.LSH, true, 1, 3);
   move(2, MEMORY);
@@ -169,23 +246,23 @@ export function writeUnwinder(
   a.alu(Alu.XOR, true, 1, 2);
   store(slot.hash, 1);
   a.aluImmediate(Alu.ADD, true, COUNT, 1);
+  if (mayGoto) a.store(4, MEMORY, 0, COUNT);
   load(1, slot.limit);
   a.jumpIf(Jump.JGE, true, COUNT, 1, done);
 
   // The rule: of the call, where the address is the one behind it.
-  a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, pointer);
+  const [byFile, ruled] = [mappedFile === undefined ? pointer : a.label(), a.label()];
+  a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, byFile);
   load(3, slot.call);
   move(2, MAPPINGS);
-  search(mappingsKept, mappingBytes, 8);
-  a.load(8, false, 4, 2, 0);
-  a.jumpIf(Jump.JLT, true, 3, 4, pointer);
-  a.load(8, false, 5, 2, mappingEnd);
-  a.jumpIf(Jump.JGE, true, 3, 5, pointer);
-  a.alu(Alu.SUB, true, 3, 4);
-  a.load(4, false, 4, 2, mappingShift);
-  a.alu(Alu.ADD, true, 3, 4);
-  store(slot.place, 3);
-  a.load(4, false, 1, 2, mappingTree);
+  place(mappingsKept, byFile);
+  if (mappedFile !== undefined) {
+    a.jump(ruled);
+    a.bind(byFile);
+    findFile(mappedFile);
+    place(fileRows, pointer);
+    a.bind(ruled);
+  }
   for (let level = 0; level < 2; level++) {
     a.store(4, FRAME, slot.key, 1);
     lookup(maps.nodes);
@@ -304,6 +381,11 @@ export function writeUnwinder(
   a.jumpIfImmediate(Jump.JNE, true, 1, 0, done);
   a.storeImmediate(4, MEMORY, 4, cutStack.broken);
   a.bind(done);
+  if (mayGoto) {
+    countedFrames();
+    load(1, slot.limit);
+    a.jumpIf(Jump.JGT, true, COUNT, 1, none);
+  }
   a.store(4, MEMORY, 0, COUNT);
   move(1, COUNT);
   a.aluImmediate(Alu.LSH, true, 1, 3);
@@ -322,3 +404,30 @@ export function writeUnwinder(
   set(0, 0);
   a.exit();
 }
+
+/** A callback of bpf_find_vma: r2 is the memory area, r3 leads to the memory that gets its `area`. */
+export function writeMappedFile(a: Assembler<RelocationNote>, files: MappedFiles): void {
+  const anonymous = a.label();
+  a.load(8, false, 4, 3, 0);
+  a.load(8, false, 1, 2, files.area.start);
+  a.store(8, 4, area.start, 1);
+  a.load(8, false, 5, 2, files.area.end);
+  a.store(8, 4, area.end, 5);
+  a.load(8, false, 5, 2, files.area.page);
+  a.aluImmediate(Alu.LSH, true, 5, pageShift);
+  a.alu(Alu.SUB, true, 5, 1);
+  a.store(8, 4, area.toFile, 5);
+  a.load(8, false, 2, 2, files.area.file);
+  a.jumpIfImmediate(Jump.JEQ, true, 2, 0, anonymous);
+  a.load(8, false, 2, 2, files.inode);
+  a.load(8, false, 1, 2, files.number);
+  a.store(8, 4, area.inode, 1);
+  a.load(8, false, 2, 2, files.superBlock);
+  a.load(4, false, 1, 2, files.device);
+  a.store(8, 4, area.device, 1);
+  a.bind(anonymous);
+  a.aluImmediate(Alu.MOV, true, 0, 0);
+  a.exit();
+}
+/** vm_pgoff counts pages. */
+const pageShift = 12;
