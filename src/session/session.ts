@@ -82,6 +82,9 @@ export class AttachError extends Error {
 const batchRecords = 4096;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
+/** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
+const forever = 0x7fff_ffff;
+
 /** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
 function uptime(): number {
   return process.uptime() * 1000;
@@ -457,6 +460,9 @@ class LiveSession implements Session {
   async #drainLoop(): Promise<void> {
     const { ring, ringBytes } = this.#kernel;
     let countersAt = uptime() + countersEvery;
+    // Full maps and the like are noticed without an event; else the counters can have moved only when there were some.
+    const watched = this.#plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes");
+    let moved = true;
     // What has come since the last nap.
     let rested = uptime();
     let records = 0;
@@ -469,14 +475,16 @@ class LiveSession implements Session {
       if (now >= countersAt) {
         this.#reportTrouble();
         countersAt = now + countersEvery;
+        moved = false;
       }
+      moved ||= count > 0;
       records += count;
       // Behind: timers and signals have their turn, and on.
       if (count === batchRecords) {
         await rest(0);
         continue;
       }
-      if (!ring || count === 0) await this.#idle(countersAt - now);
+      if (!ring || count === 0) await this.#idle(watched || moved ? countersAt - now : forever);
       else await rest(napLength({ records, bytes: ring.consumed - from, ringBytes, milliseconds: now - rested }));
       rested = now;
       records = 0;

@@ -1,6 +1,7 @@
 // The process that a session is about: the command of -c, or the one named by -p. Its end is the session's.
 import { readFileSync } from "node:fs";
 import { spawnTraced, type TracedChild } from "../linux/child.ts";
+import { watchProcess } from "../linux/pidfd.ts";
 
 export interface Target extends Disposable {
   readonly pid: number;
@@ -30,21 +31,11 @@ export function commandTarget(command: string): Target {
   };
 }
 
-/** How often a process that is not our child is looked at, in milliseconds. */
-const pollEvery = 100;
-
 /** Watches a process. @throws when there is none */
 export function processTarget(pid: number): Target {
   if (!isRunning(pid)) throw new Error(`there is no process ${pid}`);
-  let timer: NodeJS.Timeout | undefined;
-  const ended = new Promise<void>((resolve) => {
-    timer = setInterval(() => {
-      if (isRunning(pid)) return;
-      clearInterval(timer);
-      resolve();
-    }, pollEvery);
-  });
-  return { pid, ready: Promise.resolve(), go: () => {}, ended, [Symbol.dispose]: () => clearInterval(timer) };
+  const watch = watchProcess(pid);
+  return { pid, ready: Promise.resolve(), go: () => {}, ended: watch.ended, [Symbol.dispose]: () => watch[Symbol.dispose]() };
 }
 
 /** A zombie has ended: it only waits for its parent. */

@@ -1,0 +1,89 @@
+// What a tracer costs when there is nothing to say, and that it says everything when there is much.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const folder = temporaryFolder();
+const source = `
+#include <stdlib.h>
+__attribute__((noinline)) void tick(long n) { __asm__ volatile("" : : "r"(n)); }
+int main(int argc, char **argv) { for (long i = 0, n = atol(argv[1]); i < n; i++) tick(i); return 0; }`;
+
+let objects = "";
+let program = "";
+before(() => {
+  if (deadline.skip) return;
+  program = compileC(folder.path, "ticks", source, ["-O1"]);
+  objects = bpfObjects();
+});
+after(async () => {
+  folder.remove();
+  if (!deadline.skip) await nothingLeft(objects);
+});
+
+/** How often the threads of a process have gone to sleep. */
+function sleeps(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
+    return sum + Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1]);
+  }, 0);
+}
+
+/** Wake-ups of a tracer in two seconds in which nothing happens. */
+async function wakeUps(args: readonly string[]): Promise<number> {
+  const running = startStrobe(args);
+  await running.attached;
+  const pid = running.child.pid ?? 0;
+  // Node and V8 tidy up for a while after the start.
+  await sleep(2500);
+  const from = sleeps(pid);
+  await sleep(2000);
+  const count = sleeps(pid) - from;
+  running.child.kill("SIGINT");
+  assert.equal((await running.outcome).code, 0);
+  return count;
+}
+
+test("a tracer that waits for events sleeps", deadline, async () => {
+  assert.equal(await wakeUps(["-e", `uprobe:${program}:tick { printf("%d\\n", arg0); }`]), 0);
+});
+
+test("one that fills a map looks once a second whether the map is full", deadline, async () => {
+  const count = await wakeUps(["-e", `uprobe:${program}:tick { @[arg0] = count(); }`]);
+  assert.ok(count <= 3, `${count} wake-ups`);
+});
+
+test("one that traces a process sleeps until the process ends", deadline, async () => {
+  const sleeper = spawn("sleep", ["60"], { stdio: "ignore" });
+  try {
+    const running = startStrobe(["-p", String(sleeper.pid), "-e", `uprobe:${program}:tick { printf("%d\\n", arg0); }`]);
+    await running.attached;
+    await sleep(2500);
+    const from = sleeps(running.child.pid ?? 0);
+    await sleep(2000);
+    assert.equal(sleeps(running.child.pid ?? 0) - from, 0);
+    sleeper.kill();
+    assert.equal((await running.outcome).code, 0);
+  } finally {
+    sleeper.kill();
+  }
+});
+
+for (const format of ["text", "json"]) {
+  test(`a burst that the ring holds is printed to the last line, in order, as ${format}`, deadline, async () => {
+    const events = 150_000;
+    const path = join(folder.path, `lines.${format}`);
+    const { code, stderr } = await strobe([
+      "-q", "-f", format, "-o", path, "-c", `${program} ${events}`, "-e", `uprobe:${program}:tick { printf("%d %s\\n", arg0, comm); }`,
+    ]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    const lines = readFileSync(path, "utf8").split("\n").filter((line) => line.includes("ticks"));
+    assert.equal(lines.length, events);
+    assert.ok(lines.every((line, n) => (format === "text" ? line : (JSON.parse(line) as { data: string }).data.trimEnd()) === `${n} ticks`));
+  });
+}
