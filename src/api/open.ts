@@ -5,6 +5,7 @@ import { findProvider } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
 import { openSession, type Session } from "../session/session.ts";
 import { compileScript, type CompiledScript, type ScriptOptions } from "./compile.ts";
+import { Follower } from "./follow.ts";
 
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
@@ -17,10 +18,24 @@ export interface OpenOptions extends ScriptOptions {
 
 /** Attaches a compiled script. @throws LinuxError, AttachError */
 export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
-  const open = ({ plan, diagnostics }: CompiledScript): Promise<Session> => {
+  const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
     const { consumer, pid, command, unsafe, log, stats, maxOverhead } = options;
-    return openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log, stats, maxOverhead });
+    const follower = following === undefined || maxOverhead !== undefined ? undefined : new Follower({
+      following, source, pid, log: (line) => log?.(line),
+      trouble(line) {
+        consumer.trouble({ kind: "message", text: `WARNING: ${line}` });
+        consumer.flush();
+      },
+    });
+    try {
+      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log, stats, maxOverhead });
+      follower?.start(session);
+      return session;
+    } catch (error) {
+      follower?.[Symbol.dispose]();
+      throw error;
+    }
   };
   try {
     return await open(compiled);

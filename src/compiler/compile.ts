@@ -10,11 +10,12 @@ import type { ResolveOptions } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
+import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
 import type { IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
-import { gatesMap, kernelMaps, scratchMap } from "./maps.ts";
+import { gatesMap, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
@@ -56,17 +57,27 @@ export interface Compiled {
     /** After optimizing. */
     readonly module?: IrModule;
   };
+  /** Where probes may mean files that the traced processes have not opened yet. */
+  readonly following?: Following;
 }
 
 export function compile(program: Program, system: System, options: CompileOptions): Compiled {
-  const { probes, diagnostics } = resolveProbes(program, system, options);
+  const { probes, diagnostics, open } = resolveProbes(program, system, options);
+  const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
+  if (open.length === 0 || compiled.plan === undefined) return compiled;
+  const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
+  return { ...compiled, following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow) };
+}
+
+/** `growing`: with room in the maps for programs that come later. */
+function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagnostics: Diagnostic[], system: System, options: CompileOptions & { readonly growing: boolean }): Compiled {
   const { cgroupId } = options;
   const kernelAddress = (symbol: string): bigint | undefined => system.symbolAddress(symbol);
   const result = check(program, probes, system.types, {
     capabilities: system.capabilities, unsafe: options.unsafe ?? false, env: options.env ?? {},
     ...(options.pid === undefined ? {} : { pid: options.pid }),
     ...(options.command === undefined ? {} : { command: options.command }),
-    ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
+    ...(options.parameters === undefined ? {} : { parameters: options.parameters }), growing: options.growing,
     facts: { kernelAddress, ...(cgroupId === undefined ? {} : { cgroupId }) },
   });
   diagnostics.push(...result.diagnostics);
@@ -77,12 +88,12 @@ export function compile(program: Program, system: System, options: CompileOption
   try {
     const directLoads = options.directLoads ?? true;
     const lowered = lower(checked, system.capabilities, {
-      directLoads, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
+      directLoads, growing: options.growing, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
     });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
-    return { plan: makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false }), diagnostics, stages };
+    return { plan: makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false, growing: options.growing }), diagnostics, stages };
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
@@ -95,8 +106,9 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 
 // ── probes ──
 
-function resolveProbes(program: Program, system: System, options: CompileOptions): { probes: ResolvedProbe[]; diagnostics: Diagnostic[] } {
+function resolveProbes(program: Program, system: System, options: CompileOptions): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
   const diagnostics: Diagnostic[] = [];
+  const open: OpenSpec[] = [];
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
   const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
@@ -105,11 +117,13 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
     };
     const variants = probe.specs.flatMap((spec) => {
-      const resolution = (options.resolve ?? resolveSpec)(spec, system, resolveOptions);
+      const found = openSpec(probe, spec, resolveOptions);
+      if (found !== undefined) open.push(found);
+      const resolution = found === undefined ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions) : resolveOpen(found, system);
       diagnostics.push(...resolution.diagnostics);
       return resolution.variants;
     });
-    const shared = shareContexts(variants.filter((variant) => variant.sites.length > 0), resolveOptions.uses);
+    const shared = shareContexts(variants.filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
     if (options.pid === undefined) return [{ probe, variants: shared }];
     const looks = (variant: Variant): boolean => variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
     return [
@@ -120,7 +134,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
     diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
   }
-  return { probes, diagnostics };
+  return { probes, diagnostics, open };
 }
 
 /** A probe whose handler leaves at once in any other process. */
@@ -160,18 +174,18 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
 
 // ── the plan ──
 
-interface PlanOptions { readonly directLoads: boolean; readonly governed: boolean }
+interface PlanOptions { readonly directLoads: boolean; readonly governed: boolean; readonly growing: boolean }
 
 function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, options: PlanOptions): Plan {
   const { capabilities } = system;
-  const { directLoads, governed } = options;
+  const { directLoads, governed, growing } = options;
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
   const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module));
   const mostScratch = Math.max(0, ...scratch);
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
-  if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: scratchUsers });
+  if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
   if (governed && inKernel.length > 0) maps.push(gatesMap(inKernel.length, capabilities));
 

@@ -23,6 +23,9 @@ const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512 } as con
 const wantedAtOnce = 1024;
 /** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
 const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16 } as const;
+/** What a plan that grows has room for: kinds of events that are counted, and programs that need scratch memory. */
+const grownSchemas = 512;
+export const grownScratch = 16;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
 
@@ -76,7 +79,7 @@ export interface Regions {
   readonly cutOffset: number;
 }
 
-export function layRegions(maps: readonly IrMap[], schemas: number): Regions {
+export function layRegions(maps: readonly IrMap[], schemas: number, growing = false): Regions {
   let globals = 0;
   let stripe = 0;
   for (const { storage, value } of maps) {
@@ -85,7 +88,7 @@ export function layRegions(maps: readonly IrMap[], schemas: number): Regions {
     if (storage.kind === "percpu-slot") stripe = Math.max(stripe, storage.offset + end);
   }
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
-  const lostOffsets = words(schemas);
+  const lostOffsets = words(growing ? Math.max(schemas, grownSchemas) : schemas);
   const failureOffsets = words(maps.length);
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
   return { globals: Math.max(8, globals), stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset };

@@ -195,7 +195,7 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
   if (pid !== undefined) {
     const mapped = mappedBinaries(pid);
     const path = mapped.find((each) => (isPath ? each : posix.basename(each)) === pathOrName)
-      ?? mapped.find((each) => !isPath && matchesLibrary(posix.basename(each), pathOrName));
+      ?? mapped.find((each) => !isPath && namesLibrary(posix.basename(each), pathOrName));
     // The kernel names mapped files from our own root, and those of another mount namespace from that one's.
     const found = path === undefined ? undefined : (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path);
     if (found !== undefined) return found;
@@ -291,7 +291,7 @@ function isExecutable(root: string, path: string): boolean {
 }
 
 /** `libc.so.6` is meant by itself, by `libc.so`, `libc` and `c`. */
-function matchesLibrary(file: string, name: string): boolean {
+export function namesLibrary(file: string, name: string): boolean {
   return file === name || [`${name}.`, `${name}.so`, `lib${name}.so`].some((start) => file.startsWith(start) && file.includes(".so"));
 }
 
@@ -305,7 +305,7 @@ function* libraryPaths(name: string, root: string): Iterable<string> {
   if (cache !== undefined) {
     yield* librariesNamed(cache, name, MACHINE);
     // The shortest first: `libc.so.6` before `libc.so.6.something`.
-    const others = libraryNames(cache).filter((file) => file !== name && matchesLibrary(file, name));
+    const others = libraryNames(cache).filter((file) => file !== name && namesLibrary(file, name));
     for (const file of others.sort((a, b) => a.length - b.length)) yield* librariesNamed(cache, file, MACHINE);
   }
   for (const folder of LIBRARY_FOLDERS) yield* librariesIn(folder, name, root);
@@ -319,7 +319,7 @@ function* librariesIn(folder: string, name: string, root: string): Iterable<stri
     absent(error);
     return;
   }
-  const matching = files.filter((file) => matchesLibrary(file, name));
+  const matching = files.filter((file) => namesLibrary(file, name));
   for (const file of matching.sort((a, b) => Number(b === name) - Number(a === name) || a.length - b.length)) yield `${folder}/${file}`;
 }
 

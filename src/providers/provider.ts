@@ -15,6 +15,8 @@ export interface Provider {
   readonly doc: string;
   /** With `-p`, attach() sees to it that only that process is traced; otherwise the handler looks at the pid itself. */
   readonly followsProcess?: boolean;
+  /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */
+  readonly inFiles?: boolean;
   /**
    * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
    * (`-lv`). A lone part is looked for in names of what is probed, so that a search can go through all kinds. Streams,
@@ -41,6 +43,8 @@ export interface ResolveOptions {
   /** `-c`: the traced command, for providers that need its binary. */
   readonly command?: string;
   readonly missing: "error" | "warn" | "ignore";
+  /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */
+  readonly symbolsOnly?: boolean;
   /**
    * Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper. With
    * `args` also what of it: `args.NAME`, or `args.*` for the whole.

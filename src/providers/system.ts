@@ -106,6 +106,8 @@ export interface Binary {
   /** What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. */
   debugInfo?(): DebugInfo | string;
   /** The thread-local storage of an executable: bytes, and what its end is aligned to. A library's is anywhere. */
+  /** Names of the libraries that the loader brings with it. */
+  readonly needed?: readonly string[];
   readonly threadLocals?: { readonly size: bigint; readonly align: bigint };
 }
 

@@ -41,6 +41,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
     usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY@FILE:LINE[:COLUMN]`,
     doc: returns ? "Returns of functions of programs and libraries." : "Functions, source lines and instructions of programs and libraries.",
     followsProcess: true,
+    inFiles: true,
 
     *list(parts, system, options) {
       const [target = "*", ...rest] = parts.map(unquote);
@@ -80,7 +81,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const found: { readonly binary: Binary; readonly place: Place; readonly site: SiteRef }[] = [];
       for (const binary of binaries) {
         const places = source === undefined
-          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns })
+          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns, symbolsOnly: options.symbolsOnly === true })
           : placesOfLine(binary, source.file, rest);
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.

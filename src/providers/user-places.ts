@@ -36,16 +36,18 @@ export interface Wanted {
   /** Only the copies that were inlined. */
   readonly inlined: boolean;
   readonly returns: boolean;
+  /** Debug information is left alone. */
+  readonly symbolsOnly?: boolean;
 }
 
 /** The places that a name, a wildcard, `function+offset` or an address means. */
-export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, returns }: Wanted): Places {
+export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, returns, symbolsOnly = false }: Wanted): Places {
   const address = parseCount(wanted);
   if (address !== undefined) return placeAt(binary, wanted, address);
   if (inlined) return placesOfSource(binary, wanted, returns, "inlined");
   if (cpp) {
     const found = placesOfCpp(binary, wanted);
-    return found.length > 0 ? just(...found) : placesOfSource(binary, wanted, returns);
+    return found.length > 0 || symbolsOnly ? just(...found) : placesOfSource(binary, wanted, returns);
   }
   // Names of Go look like wildcards: `main.(*Server).handle`, `main.Map[...]`.
   if (hasWildcard(wanted) && (binary.go === undefined || binary.symbol(wanted) === undefined)) {
@@ -65,7 +67,7 @@ export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, retu
     const found = placesOfCpp(binary, wanted);
     if (found.length > 0) return just(...found);
   }
-  return placesOfSource(binary, wanted, returns);
+  return symbolsOnly ? none : placesOfSource(binary, wanted, returns);
 }
 
 /** A name that no C function has. */

@@ -19,14 +19,19 @@ export interface CounterRegion {
 export class TroubleCounters {
   readonly #region: CounterRegion | undefined;
   readonly #counters: Counter[] = [];
+  readonly #known = new Set<number>();
 
   constructor(plan: Plan, region: CounterRegion | undefined) {
     this.#region = region;
-    if (!region) return;
-    const known = new Set<number>();
+    this.watch(plan);
+  }
+
+  /** Counters of a plan; of one that has grown, those that came on top. */
+  watch(plan: Plan): void {
+    if (!this.#region) return;
     const add = (offset: number, trouble: Counter["trouble"]): void => {
-      if (known.has(offset)) return; // schemas may share a counter
-      known.add(offset);
+      if (this.#known.has(offset)) return; // schemas may share a counter
+      this.#known.add(offset);
       this.#counters.push({ offset, trouble, seen: 0 });
     };
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));

@@ -33,6 +33,8 @@ export class KernelObjects implements Disposable {
   /** Descriptors of plan.kernelMaps. */
   readonly maps: number[] = [];
   readonly programs: LoadedProgram[] = [];
+  /** Those that came while it runs: of a plan that has grown. */
+  readonly grown: LoadedProgram[] = [];
   readonly liveMaps = new Map<number, LiveMap>();
   readonly stacks = new Map<number, StackTable>();
   ring: RingBuffer | undefined;
@@ -140,8 +142,11 @@ export class KernelObjects implements Disposable {
     return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
   }
 
-  /** Loads the plan's programs. @throws LinuxError: with the verifier's log, when it refused one */
-  load(constants: Omit<Targets, "maps" | "kernelVariable">, log: (line: string) => void): void {
+  /** Loads the plan's programs, or others of a plan that has grown. @throws LinuxError: with the verifier's log, when it refused one */
+  load(
+    constants: Omit<Targets, "maps" | "kernelVariable" | "kernelFunction">, log: (line: string) => void,
+    programs: readonly KernelProgram[] = this.#plan.programs, loaded: LoadedProgram[] = this.programs,
+  ): void {
     let btf: Btf | undefined;
     const targets: Targets = {
       ...constants,
@@ -159,7 +164,7 @@ export class KernelObjects implements Disposable {
       return fd;
     };
     try {
-      for (const program of this.#plan.programs) {
+      for (const program of programs) {
         const { load, sleepable } = program.context;
         const descriptor = loadProgram({
           name: program.name,
@@ -173,7 +178,7 @@ export class KernelObjects implements Disposable {
           ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),
           ...(load?.module !== undefined && load.module !== "vmlinux" ? { attachBtfObjectFd: moduleOf(load.module) } : {}),
         });
-        this.programs.push({ program, descriptor });
+        loaded.push({ program, descriptor });
         log(`loaded ${program.name}: ${program.code.length / 8} instructions, ${program.sites.length} sites`);
       }
     } finally {
@@ -186,9 +191,10 @@ export class KernelObjects implements Disposable {
     this.percpu?.memory[Symbol.dispose]();
     this.gates?.memory[Symbol.dispose]();
     this.#globals?.[Symbol.dispose]();
-    closeAll(this.programs.map(({ descriptor }) => descriptor));
+    closeAll([...this.programs, ...this.grown].map(({ descriptor }) => descriptor));
     closeAll(this.maps);
     this.programs.length = 0;
+    this.grown.length = 0;
     this.maps.length = 0;
     this.ring = undefined;
     this.percpu = undefined;

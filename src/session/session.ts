@@ -1,6 +1,6 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
 import { evaluate } from "../compiler/javascript/support.ts";
-import type { HostProgram, Plan } from "../compiler/plan.ts";
+import type { EventSchema, HostProgram, Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
 import type { Attachment, Provider } from "../providers/provider.ts";
 import { printableMaps, recordHandler, type TextFormatter } from "./actions.ts";
@@ -64,6 +64,11 @@ export interface Session extends AsyncDisposable {
   clear(map: number): void;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
+  /**
+   * Takes over a plan that has grown: this one's maps, programs and events, and more programs and events behind them. They are
+   * loaded and attached; how many sites were is told. Nothing after the end. @throws LinuxError, AttachError
+   */
+  extend(plan: Plan): number;
 }
 
 /** Sites that could not be attached, under `missing_probes = "error"`. */
@@ -110,11 +115,13 @@ export async function openSession(plan: Plan, options: SessionOptions): Promise<
   return session;
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 class LiveSession implements Session {
-  readonly services: ConsumerServices;
+  readonly services: Writable<ConsumerServices>;
   ended: Promise<SessionEnd> = new Promise(() => {});
   attached = 0;
-  readonly #plan: Plan;
+  #plan: Plan;
   readonly #options: SessionOptions;
   readonly #consumer: Consumer;
   readonly #clock: SessionClock = readClock();
@@ -124,6 +131,8 @@ class LiveSession implements Session {
   readonly #counters: TroubleCounters;
   readonly #runtime: LiveHostRuntime;
   readonly #attachments: Attachment[] = [];
+  /** For each memory that records lie in: makes handlers of more schemas. */
+  readonly #addSchemas: ((schemas: readonly EventSchema[]) => void)[] = [];
   /** By the program's index, while the governor may detach it. */
   readonly #attachmentOf = new Map<number, Attachment>();
   readonly #detaching: Promise<void>[] = [];
@@ -172,10 +181,15 @@ class LiveSession implements Session {
     return this.#options.command === undefined ? undefined : this.#target?.pid;
   }
 
+  /** What only this run knows of the programs' code. */
+  get #constants(): Parameters<KernelObjects["load"]>[0] {
+    const { start, bootToWall, bootToTai } = this.#clock;
+    return { childPid: this.childPid ?? 0, start, bootToWall, bootToTai };
+  }
+
   async open(): Promise<void> {
     try {
-      const { start, bootToWall, bootToTai } = this.#clock;
-      this.#kernel.load({ childPid: this.childPid ?? 0, start, bootToWall, bootToTai }, this.#log);
+      this.#kernel.load(this.#constants, this.#log);
       this.#owners.watch();
       this.#symbols.prepareUnwinding(this.#options);
       await this.#target?.ready;
@@ -183,7 +197,7 @@ class LiveSession implements Session {
       this.#drainAll();
       if (!this.#over) {
         this.#measure();
-        this.#attach();
+        this.#attach(this.#kernel.programs);
         this.#startHosts();
       }
       this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
@@ -253,10 +267,18 @@ class LiveSession implements Session {
       },
     };
     // Made when first needed: a wildcard's hundred schemas cost nothing until they happen.
-    const handlers: RecordHandler[] = this.#plan.schemas.map((schema, index) => (offset) => {
-      handlers[index] = recordHandler(schema, memory, targets);
-      handlers[index](offset);
-    });
+    const handlers: RecordHandler[] = [];
+    const add = (schemas: readonly EventSchema[]): void => {
+      for (const schema of schemas) {
+        const index = handlers.length;
+        handlers.push((offset) => {
+          handlers[index] = recordHandler(schema, memory, targets);
+          handlers[index](offset);
+        });
+      }
+    };
+    add(this.#plan.schemas);
+    this.#addSchemas.push(add);
     return handlers;
   }
 
@@ -388,9 +410,9 @@ class LiveSession implements Session {
 
   // ── attaching ──
 
-  #attach(): void {
+  #attach(programs: readonly LoadedProgram[]): void {
     const failed: { probe: string; reason: string }[] = [];
-    for (const [index, loaded] of this.#kernel.programs.entries()) {
+    for (const loaded of programs) {
       const { program } = loaded;
       if (isEdge(program.provider)) {
         this.attached += program.sites.length;
@@ -398,7 +420,8 @@ class LiveSession implements Session {
       }
       const attachment = this.#attachOne(loaded);
       this.#attachments.push(attachment);
-      this.#attachmentOf.set(index, attachment);
+      const index = this.#kernel.programs.indexOf(loaded);
+      if (index >= 0) this.#attachmentOf.set(index, attachment);
       this.attached += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
       for (const { probe, reason } of attachment.skipped ?? []) this.#consumer.trouble({ kind: "attach", probe, reason });
@@ -424,6 +447,23 @@ class LiveSession implements Session {
     });
   }
 
+  extend(plan: Plan): number {
+    if (this.#over) return 0;
+    const { schemas, programs } = this.#plan;
+    if (this.#governor !== undefined || !isGrown(this.#plan, plan)) throw new Error("strobe: the plan that has grown does not fit this session");
+    // Before a program can send what only the longer plan describes.
+    for (const add of this.#addSchemas) add(plan.schemas.slice(schemas.length));
+    this.#plan = plan;
+    this.services.plan = plan;
+    this.#counters.watch(plan);
+    const { grown } = this.#kernel;
+    const from = grown.length;
+    const before = this.attached;
+    this.#kernel.load(this.#constants, this.#log, plan.programs.slice(programs.length), grown);
+    this.#attach(grown.slice(from));
+    return this.attached - before;
+  }
+
   /** What does not fire by itself runs now; when there is nothing else, the session is over. */
   #runIterators(): void {
     let others = this.#timers !== undefined || this.#signals.length > 0;
@@ -439,7 +479,9 @@ class LiveSession implements Session {
       ran = true;
     }
     if (ran) this.#consumer.flush();
-    if (ran && !others) this.#finish({ exitCode: 0, reason: "exit" });
+    // After `begin` and what runs once there is nothing to wait for.
+    const some = this.#plan.programs.length + this.#plan.hosts.length > 0;
+    if (!others && (ran || (some && this.#target === undefined))) this.#finish({ exitCode: this.#end.exitCode, reason: "exit" });
   }
 
   // ── the life of it ──
@@ -517,7 +559,7 @@ class LiveSession implements Session {
     this.#stopHosts();
     if (this.#failure) return;
     this.#owners.scan();
-    const missed = this.#attachments.length > 0 ? missedEvents(this.#kernel.programs, this.#attachments) : [];
+    const missed = this.#attachments.length > 0 ? missedEvents([...this.#kernel.programs, ...this.#kernel.grown], this.#attachments) : [];
     await this.#detach();
     // After exit() these are only thrown away: they happened later.
     await this.#drainRest();

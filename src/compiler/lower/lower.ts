@@ -16,6 +16,8 @@ export interface LowerSettings {
   /** Load through pointers the verifier knows; by default yes. */
   readonly directLoads?: boolean;
   readonly addresses?: Addresses;
+  /** More handlers may come while it runs: room is left for them. */
+  readonly growing?: boolean;
 }
 
 export interface LoweredProgram {
@@ -54,7 +56,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     probeNames: [...new Set(checked.handlers.flatMap((handler) => handler.sites.map((site) => site.name)))],
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
-  const regions = layRegions(module.maps, module.schemas.length);
+  const regions = layRegions(module.maps, module.schemas.length, settings.growing);
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),

@@ -71,7 +71,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     }
     case "func": {
       const [only] = body.sites;
-      if (only?.func !== undefined && body.sites.every((site) => site.func === only.func)) return text(only.func);
+      if (only?.func !== undefined && !(body.pass.options.growing === true && kernel?.func === "user") && body.sites.every((site) => site.func === only.func)) return text(only.func);
       if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }

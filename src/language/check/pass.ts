@@ -18,6 +18,8 @@ export interface CheckOptions {
   readonly pid?: number;
   /** `-c` */
   readonly command?: string;
+  /** More sites may come while it runs: what is known of those that are there now need not hold. */
+  readonly growing?: boolean;
   /** Options given to the script after `--`, for getopt(): true for a bare `--name`. */
   readonly parameters?: ReadonlyMap<string, string | true>;
   /** Facts of this machine that become constants. Absent: such calls stay calls. */

@@ -1,0 +1,112 @@
+// Files that traced processes open while a script runs: what its probes mean there, and the plan with that as well.
+import type { ResolvedProbe } from "../language/check/checked.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
+import type { Probe, ProbeSpec } from "../language/program.ts";
+import { awaiting, filesOfCommand, KnownPlaces, meansFile, openTarget, resolveIn } from "../providers/follow.ts";
+import type { Provider, Resolution, ResolveOptions } from "../providers/provider.ts";
+import { findProvider } from "../providers/registry.ts";
+import type { System } from "../providers/system.ts";
+import { hasWildcard } from "../providers/wildcard.ts";
+import type { Compiled } from "./compile.ts";
+
+type Variant = ResolvedProbe["variants"][number];
+
+/** A spec that may mean files that are opened later. */
+export interface OpenSpec {
+  readonly probe: Probe;
+  readonly spec: ProbeSpec;
+  readonly provider: Provider;
+  /** What it says of the file: a name or a pattern. */
+  readonly target: string;
+  readonly options: ResolveOptions;
+}
+
+/** Only where processes are traced that are known: with `-p` and `-c`. */
+export function openSpec(probe: Probe, spec: ProbeSpec, options: ResolveOptions): OpenSpec | undefined {
+  const provider = findProvider(spec.provider);
+  if (provider === undefined || (options.pid === undefined && options.command === undefined)) return undefined;
+  const target = openTarget(spec, provider, options.pid);
+  return target === undefined ? undefined : { probe, spec, provider, target, options };
+}
+
+/** As at any time, but that it is no mistake when nothing is there yet. */
+export function resolveOpen({ spec, provider, target, options }: OpenSpec, system: System): Resolution {
+  const { pid, command } = options;
+  const anything = hasWildcard(target) && !target.includes("/");
+  const resolution = pid === undefined && command !== undefined && anything
+    ? resolveIn(filesOfCommand(command, system), spec, provider, system, { ...options, pid: process.pid })
+    : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
+  if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
+  const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
+  if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name")) return resolution;
+  const diagnostics = resolution.diagnostics.map((diagnostic): Diagnostic => ({
+    ...diagnostic, severity: "warning",
+    help: `${diagnostic.help?.startsWith("did you mean") ? `${diagnostic.help} Otherwise it` : "it"} is probed as soon as the process opens a file that has it`,
+  }));
+  return { variants: [awaiting(provider, system)], diagnostics };
+}
+
+/** A variant without sites that keeps a place for what may come. */
+export function isAwaiting({ context, provider, sites }: Variant): boolean {
+  return sites.length === 0 && context !== "host" && findProvider(provider)?.inFiles === true;
+}
+
+export class Following {
+  readonly #specs: readonly OpenSpec[];
+  #probes: readonly ResolvedProbe[];
+  readonly #system: System;
+  readonly #share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[];
+  readonly #compile: (probes: readonly ResolvedProbe[]) => Compiled;
+  readonly #known = new Map<Probe, KnownPlaces>();
+
+  constructor(
+    specs: readonly OpenSpec[], probes: readonly ResolvedProbe[], system: System,
+    share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[], compile: (probes: readonly ResolvedProbe[]) => Compiled,
+  ) {
+    this.#specs = specs;
+    this.#probes = probes;
+    this.#system = system;
+    this.#share = share;
+    this.#compile = compile;
+  }
+
+  /** Whether any probe can mean a file of this path, as the process names it. */
+  concerns(path: string): boolean {
+    return this.#specs.some(({ target }) => meansFile(target, path));
+  }
+
+  /**
+   * The plan with what the probes mean in files that a process has open: all that was there before, then more programs. Undefined
+   * when there is nothing new.
+   */
+  grow(files: readonly string[], pid: number): Compiled | undefined {
+    const more = this.#specs.flatMap((open): ResolvedProbe[] => {
+      const { probe, spec, provider, target, options } = open;
+      const meant = files.filter((file) => meansFile(target, file));
+      if (meant.length === 0) return [];
+      const known = this.#placesOf(probe);
+      const found = resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants
+        .map((variant) => ({ ...variant, sites: variant.sites.filter((site) => known.add(site)) }))
+        .filter(({ sites }) => sites.length > 0);
+      return found.length === 0 ? [] : [{ probe, variants: this.#share(found, options.uses) }];
+    });
+    if (more.length === 0) return undefined;
+    const probes = [...this.#probes, ...more];
+    const compiled = this.#compile(probes);
+    if (compiled.plan !== undefined) this.#probes = probes;
+    return compiled;
+  }
+
+  #placesOf(probe: Probe): KnownPlaces {
+    let known = this.#known.get(probe);
+    if (known === undefined) {
+      known = new KnownPlaces();
+      for (const { variants } of this.#probes.filter((resolved) => resolved.probe === probe)) {
+        for (const { sites } of variants) for (const site of sites) known.add(site);
+      }
+      this.#known.set(probe, known);
+    }
+    known.lookAgain();
+    return known;
+  }
+}

@@ -1,0 +1,95 @@
+// Probes in files that a process has not opened yet: which specs can mean such files, and what they mean in one that appears.
+import { statSync } from "node:fs";
+import { posix } from "node:path";
+import type { SiteRef } from "../language/check/checked.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import { namesLibrary } from "./live-binary.ts";
+import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
+import type { Binary, System } from "./system.ts";
+import { userContext, type UserSite } from "./user-attachment.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+
+/** `"libfoo.so"`, `*`; undefined when a spec names its file by a path, or none: then no other file can be meant. */
+export function openTarget(spec: ProbeSpec, provider: Provider, pid: number | undefined): string | undefined {
+  if (provider.inFiles !== true) return undefined;
+  const [first = "", ...rest] = spec.parts.map((part) => /^"(.*)"$/s.exec(part)?.[1] ?? part);
+  // `usdt::probe`, and with -p `usdt:probe`.
+  const target = first === "" || (rest.length === 0 && pid !== undefined) ? "*" : first.replace(/@.*$/s, "");
+  return hasWildcard(target) || !target.includes("/") ? target : undefined;
+}
+
+/** Whether a file can be meant. */
+export function meansFile(target: string, path: string): boolean {
+  return hasWildcard(target) ? matches(target, path) : namesLibrary(posix.basename(path), target);
+}
+
+/** What a spec means in some files alone, whatever else there is. */
+export function resolveIn(files: readonly string[], spec: ProbeSpec, provider: Provider, system: System, options: ResolveOptions & { readonly pid: number }): Resolution {
+  const { pid } = options;
+  const only = {
+    mappedBinaries: (): readonly string[] => files,
+    binary(name: string): Binary | undefined {
+      const path = files.find((file) => file === name) ?? files.find((file) => meansFile(name, file));
+      return path === undefined ? undefined : system.binary(path, pid);
+    },
+  };
+  const narrowed = new Proxy(system, {
+    get(target, key): unknown {
+      if (key === "mappedBinaries" || key === "binary") return only[key];
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+  return provider.resolve(spec, narrowed, { ...options, missing: "ignore", symbolsOnly: true });
+}
+
+/** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
+export function awaiting(provider: Provider, system: System): Resolution["variants"][number] {
+  return { context: userContext({ provider: provider.name, returns: provider.name === "uretprobe", system }), provider: provider.name, sites: [] };
+}
+
+/** Places that are known already, whatever path leads there. */
+export class KnownPlaces {
+  readonly #places = new Set<string>();
+  readonly #files = new Map<string, string | undefined>();
+
+  /** True the first time that a site's place is met. */
+  add({ data }: SiteRef): boolean {
+    const { path, offset } = (data ?? {}) as Partial<UserSite>;
+    const file = path === undefined ? undefined : this.#file(path);
+    if (file === undefined || offset === undefined) return false;
+    const place = `${file}+${offset}`;
+    if (this.#places.has(place)) return false;
+    this.#places.add(place);
+    return true;
+  }
+
+  /** Files may have been replaced since the last time. */
+  lookAgain(): void {
+    this.#files.clear();
+  }
+
+  #file(path: string): string | undefined {
+    if (!this.#files.has(path)) {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      this.#files.set(path, stat === undefined ? undefined : `${stat.dev}:${stat.ino}`);
+    }
+    return this.#files.get(path);
+  }
+}
+
+/** The executable that a command runs, and the libraries that it needs, as the loader would find them. */
+export function filesOfCommand(command: string, system: System): string[] {
+  const name = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/.exec(command)?.slice(1).find((word) => word !== undefined);
+  const executable = name === undefined ? undefined : system.binary(name);
+  if (executable === undefined) return [];
+  const found = new Map([[executable.path, executable]]);
+  // Those found are looked through as well.
+  for (const binary of found.values()) {
+    for (const needed of binary.needed ?? []) {
+      const library = system.binary(needed);
+      if (library !== undefined) found.set(library.path, library);
+    }
+  }
+  return [...found.keys()];
+}

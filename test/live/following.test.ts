@@ -1,0 +1,146 @@
+// What traced processes open while a script runs is probed as it appears: libraries by dlopen, and programs of children.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+const atStart = bpfObjects();
+let opener = "";
+let plugin = "";
+let other = "";
+let forker = "";
+function pluginSource(name: string): string {
+  return `#include <sys/sdt.h>
+    static int calls = 40;
+    __attribute__((noinline)) int ${name}_step(int n) { __asm__ volatile(""); return n + calls; }
+    int ${name}(int n) { calls++; DTRACE_PROBE2(plugin, ${name}, n, calls); return ${name}_step(n); }`;
+}
+
+/** Opens each library it is given, 200 ms after another, and calls it ten times after 300 ms more. With "wait", begins when told. */
+const openerSource = `
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "wait")) { getchar(); continue; }
+		usleep(200000);
+		char *colon = strchr(argv[i], '=');
+		*colon = 0;
+		void *library = dlopen(colon + 1, RTLD_NOW);
+		if (!library) { fprintf(stderr, "%s\\n", dlerror()); return 1; }
+		int (*call)(int) = (int (*)(int))dlsym(library, argv[i]);
+		usleep(300000);
+		for (int n = 0; n < 10; n++) call(n);
+	}
+	return 0;
+}`;
+
+/** Forks three children; each calls own() as often as its number, its parent a hundred times. */
+const forkerSource = `
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int sum;
+__attribute__((noinline)) void own(int n) { sum += n; }
+int main(int argc, char **argv)
+{
+	if (argc > 1) getchar();
+	for (int child = 1; child <= 3; child++) {
+		if (fork() == 0) { for (int i = 0; i < child; i++) own(i); getppid(); _exit(0); }
+	}
+	for (int i = 0; i < 100; i++) own(i);
+	getppid();
+	while (wait(0) > 0) ;
+	(void)argv;
+	return 0;
+}`;
+
+before(() => {
+  plugin = compileC(folder.path, "libplugin.so", pluginSource("work"), ["-O2", "-shared", "-fPIC"]);
+  other = compileC(folder.path, "libother.so", pluginSource("toil"), ["-O2", "-shared", "-fPIC"]);
+  opener = compileC(folder.path, "opener", openerSource, ["-O2"]);
+  forker = compileC(folder.path, "forker", forkerSource, ["-O2"]);
+});
+after(async () => {
+  await nothingLeft(atStart);
+  folder.remove();
+});
+
+async function over(command: string, script: string, ...more: string[]): Promise<string> {
+  const output = join(folder.path, "output");
+  const { stderr, code } = await strobe(["-q", "--no-warnings", "-o", output, ...more, "-c", command, "-e", script]);
+  assert.equal(stderr, "");
+  assert.equal(code, 0);
+  return readFileSync(output, "utf8").trim();
+}
+
+/** Traces a program by its pid, which goes on once probes are attached. */
+async function overRunning(program: string, args: readonly string[], script: string, ...more: string[]): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"] });
+  try {
+    const running = startStrobe([...more, "-p", String(child.pid), "-e", script]);
+    await running.attached;
+    child.stdin.end("\n");
+    await once(child, "exit");
+    const { stdout, stderr, code } = await running.outcome;
+    assert.equal(code, 0);
+    return { stdout: stdout.trim(), stderr };
+  } finally {
+    child.kill();
+  }
+}
+
+test("-c: a library that the command opens later, by its name", async () => {
+  assert.equal(await over(`${opener} work=${plugin}`, "uprobe:libplugin.so:work_step { @[probe, func] = count(); @sum = sum(arg0); }"),
+    `@[uprobe:${plugin}:work_step, work_step]: 10\n@sum: 45`);
+});
+
+test("-p: the same, in the process alone, and strobe says that it waits and that it found it", async () => {
+  const stranger = spawn(opener, ["wait", `work=${plugin}`], { stdio: ["pipe", "inherit", "inherit"] });
+  try {
+    setTimeout(() => stranger.stdin.end("\n"), 300);
+    const { stdout, stderr } = await overRunning(opener, ["wait", `work=${plugin}`], "uprobe:libplugin:work { @ = count(); } uretprobe:libplugin:work { @results = sum(retval); }", "-v");
+    assert.equal(stdout.replaceAll("\n\n", "\n"), `@: 10\n@results: ${Array.from({ length: 10 }, (_, n) => n + 41 + n).reduce((a, b) => a + b)}`);
+    assert.match(stderr, /warning: there is no program or library `libplugin`/);
+    assert.match(stderr, /help: it is probed as soon as the process opens a file that has it/);
+    assert.match(stderr, /opened \S*libplugin\.so: attached 2 more sites/);
+  } finally {
+    stranger.kill();
+  }
+});
+
+test("wildcards over files, of functions and static probes, of libraries one after the other", async () => {
+  const { stdout } = await overRunning(opener, ["wait", `work=${plugin}`, `toil=${other}`], `
+    uprobe:*:*_step { @calls[func] = count(); }
+    usdt:*:plugin:* { @values[probe] = sum(arg1); printf("%s %d\\n", str(arg0) == "" ? "n" : "", arg0); }
+    usdt:*:plugin:toil { @toil = count(); }`);
+  const lines = stdout.split("\n").filter((line) => line.startsWith("@")).sort();
+  const values = Array.from({ length: 10 }, (_, i) => 41 + i).reduce((a, b) => a + b);
+  assert.deepEqual(lines, ["@calls[toil_step]: 10", "@calls[work_step]: 10", "@toil: 10", `@values[usdt:${other}:plugin:toil]: ${values}`, `@values[usdt:${plugin}:plugin:work]: ${values}`].sort());
+  assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("n ")), [...Array(20).keys()].map((n) => `n ${n % 10}`));
+});
+
+test("a file that is there already is not probed twice when it is opened", async () => {
+  const { stdout } = await overRunning(opener, ["wait", `work=${plugin}`], `uprobe:${plugin}:work_step { @path = count(); } uprobe:*:work_step { @any = count(); }`);
+  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@any: 10", "@path: 10"]);
+  assert.equal(await over(`${opener} work=${plugin} work=${plugin}`, "usdt:*:plugin:work { @ = count(); }"), "@: 20");
+});
+
+test("-c: any function of the command itself from its first instruction on, and of no other program", async () => {
+  assert.equal(await over(forker, "uprobe:*:own { @[pid == cpid] = count(); } uprobe:*:main { @main = count(); }"), "@[false]: 6\n@[true]: 100\n@main: 1");
+});
+
+test("-c: what a child of the command opens", async () => {
+  assert.equal(await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }"), "@: 45");
+});
+
+test("a library without the function leaves the others alone, and one that never comes is no failure", async () => {
+  assert.equal(await over(`${opener} toil=${other} work=${plugin}`, "uprobe:*:work_step { @ = count(); } uprobe:libnowhere.so:f { @never = count(); }"), "@: 10");
+});
