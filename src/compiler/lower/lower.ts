@@ -8,6 +8,7 @@ import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
 import type { EventSchema } from "../plan.ts";
 import * as expressions from "./expressions.ts";
+import { probeNames } from "./probe-names.ts";
 import { statement } from "./statements.ts";
 import type { Addresses, ModuleState, SchemaDraft, Walk } from "./state.ts";
 import { FunctionState } from "./state.ts";
@@ -53,7 +54,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     functions: [],
     schemas: [],
     timeFormats: [],
-    probeNames: [...new Set(checked.handlers.flatMap((handler) => handler.sites.map((site) => site.name)))],
+    probeNames: probeNames(checked.handlers),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
   const regions = layRegions(module.maps, module.schemas.length, settings.growing);
