@@ -1,12 +1,15 @@
 // Maps that handlers fill and Node reads. A map belongs to one trace at a time; after its end it keeps what it held.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EntryOf, KeyIn, KeyParts, Stored } from "./map-types.ts";
+import type { Aggregation, Bucket, EntryOf, KeyIn, KeyParts, Stats, Stored } from "./map-types.ts";
 import { bind } from "./markers.ts";
 
 /** The map in a live trace. */
 export interface MapSource {
   entries(): readonly (readonly [key: unknown, value: unknown])[];
   clear(): void;
+  /** Absent as long as the trace has not begun. */
+  store?(key: readonly unknown[], value: unknown): void;
+  remove?(key: readonly unknown[]): boolean;
   readonly ended: Promise<unknown>;
 }
 
@@ -45,6 +48,11 @@ export class Snapshot<K, V> extends Map<K, V> {
     return super.has(this.#own(key));
   }
 
+  /** The greatest so many, from the greatest down: by value, histograms by how much is in them, statistics by their total. */
+  top(count: number): Snapshot<K, V> {
+    return greatest(this, count);
+  }
+
   /** As an array: what JSON has for a map. */
   toJSON(): [K, V][] {
     return [...this];
@@ -55,10 +63,22 @@ export class Snapshot<K, V> extends Map<K, V> {
   }
 }
 
+function greatest<K, V>(of: Snapshot<K, V>, count: number): Snapshot<K, V> {
+  return new Snapshot([...of].sort(([, a], [, b]) => weight(b) - weight(a)).slice(0, count));
+}
+
+/** What `top()` goes by. */
+function weight(value: unknown): number {
+  if (Array.isArray(value)) return (value as readonly Partial<Bucket>[]).reduce((sum, { count = 0 }) => sum + count, 0);
+  return Number(typeof value === "object" && value !== null ? (value as Partial<Stats>).total : value) || 0;
+}
+
 /** Equal for equal keys. */
 function keyText(key: unknown): string {
   return JSON.stringify(key, (_, value: unknown) => typeof value === "bigint" ? `${value}n` : value);
 }
+
+type Settable<V> = [V] extends [Aggregation] ? never : V;
 
 /** What a map without keys can do by itself, in a handler. */
 type Keyless<K, V> = [] extends KeyParts<K> ? KeyParts<K> extends [] ? Omit<EntryOf<V>, "get" | "set" | "has" | "delete"> : unknown : unknown;
@@ -70,10 +90,13 @@ export type StrobeMap<K, V> = MapHandle<K, V> & Keyless<K, V>;
 export const attach = Symbol("attach");
 export const detach = Symbol("detach");
 export const inUse = Symbol("inUse");
+export const takeGiven = Symbol("takeGiven");
 
 export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   #source: MapSource | undefined;
   #last: readonly (readonly [unknown, unknown])[] = [];
+  /** Set while no trace ran: the next one begins with it. By key. */
+  readonly #given = new Map<string, readonly [key: readonly unknown[], value: unknown]>();
 
   // ── in handlers ──
 
@@ -83,19 +106,25 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
     throw new TypeError("strobe: at() is for handlers; in Node, get(key) reads an entry");
   }
 
-  /** Sets an entry: the keys, then the value. In handlers only. */
-  set(...keysAndValue: [...KeyParts<K>, V]): void {
-    void keysAndValue;
-    throw new TypeError("strobe: set() is for handlers, which run in the kernel");
-  }
-
-  /** Removes an entry; whether there was one. In handlers only. */
-  delete(...key: KeyParts<K>): boolean {
-    void key;
-    throw new TypeError("strobe: delete() is for handlers; in Node, clear() empties the map");
-  }
-
   // ── in both ──
+
+  /** Sets an entry: the keys, then the value. Before the trace, for it to begin with. Not of aggregations, which handlers fill. */
+  set(...keysAndValue: [...KeyParts<K>, Settable<V>]): void {
+    const key = keysAndValue.slice(0, -1);
+    const value: unknown = keysAndValue.at(-1);
+    if (this.#source?.store) this.#source.store(key, value);
+    else this.#given.set(keyText(key), [key, value]);
+  }
+
+  /** Removes an entry; whether there was one. */
+  delete(...key: KeyParts<K>): boolean {
+    if (this.#source?.remove) return this.#source.remove(key);
+    const text = keyText(oneKey(key));
+    const kept = this.#last.filter(([one]) => keyText(one) !== text);
+    const removed = this.#given.delete(keyText(key)) || kept.length < this.#last.length;
+    this.#last = kept;
+    return removed;
+  }
 
   /** An entry's value; undefined when there is none. */
   get(...key: KeyParts<K>): Stored<V> | undefined {
@@ -107,6 +136,7 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   }
 
   clear(): void {
+    this.#given.clear();
     if (this.#source) this.#source.clear();
     else this.#last = [];
   }
@@ -136,6 +166,11 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   /** All entries now. Before the trace there are none; after it, those of its end. */
   snapshot(): Snapshot<KeyIn<K>, Stored<V>> {
     return new Snapshot(this.#entries() as readonly [KeyIn<K>, Stored<V>][]);
+  }
+
+  /** The greatest so many entries now, from the greatest down. */
+  top(count: number): Snapshot<KeyIn<K>, Stored<V>> {
+    return this.snapshot().top(count);
   }
 
   /** A snapshot every so often ("1s", "250ms", or milliseconds), until the trace ends; the last one is of its end. */
@@ -171,12 +206,22 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   }
 
   #entries(): readonly (readonly [unknown, unknown])[] {
-    return this.#source ? this.#source.entries() : this.#last;
+    if (this.#source) return this.#source.entries();
+    if (this.#given.size === 0) return this.#last;
+    const given = [...this.#given.values()].map(([key, value]) => [oneKey(key as KeyParts<K>), value] as const);
+    return [...this.#last.filter(([key]) => !given.some(([one]) => keyText(one) === keyText(key))), ...given];
   }
 
   /** For trace(): while a trace runs, the map is its own. @internal */
   [attach](source: MapSource): void {
     this.#source = source;
+  }
+
+  /** What the trace begins with; once. @internal */
+  [takeGiven](): (readonly [key: readonly unknown[], value: unknown])[] {
+    const given = [...this.#given.values()];
+    this.#given.clear();
+    return given;
   }
 
   /** @internal */

@@ -10,26 +10,26 @@ import { Follower } from "./follow.ts";
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
   readonly log?: (line: string) => void;
+  /** The maps are there, and nothing is attached yet. */
+  readonly loaded?: (session: Session) => void;
   /** Compiles again, without direct loads; a script's text unless given. */
   readonly recompile?: (directLoads: false) => CompiledScript;
-  /** Measures what the handlers cost. */
-  readonly stats?: boolean;
 }
 
 /** Attaches a compiled script. @throws LinuxError, AttachError */
 export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
   const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
-    const { consumer, pid, command, unsafe, log, stats, maxOverhead } = options;
+    const { consumer, pid, command, follow, unsafe, log, stats, maxOverhead, loaded } = options;
     const follower = following === undefined || maxOverhead !== undefined ? undefined : new Follower({
-      following, source, pid, log: (line) => log?.(line),
+      following, source, pid, follow, log: (line) => log?.(line),
       trouble(line) {
         consumer.trouble({ kind: "message", text: `WARNING: ${line}` });
         consumer.flush();
       },
     });
     try {
-      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, unsafe, log, stats, maxOverhead });
+      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, follow, unsafe, log, stats, maxOverhead, loaded });
       follower?.start(session);
       return session;
     } catch (error) {

@@ -5,7 +5,7 @@ import { TextConsumer } from "../output/text.ts";
 import { compileProbes, type CompiledProbes } from "./compile-probes.ts";
 import type { ScriptOptions } from "./compile.ts";
 import { busy, close, open, type EventHandle } from "./events.ts";
-import { attach, detach, inUse, type MapHandle } from "./maps.ts";
+import { attach, detach, inUse, takeGiven, type MapHandle, type MapSource } from "./maps.ts";
 import { openScript } from "./open.ts";
 import { entriesOf, ProbeConsumer, type Entries } from "./probe-consumer.ts";
 import type { Probe } from "./probes.ts";
@@ -39,7 +39,7 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   let session: Session;
   try {
     session = await openScript(compiled.program.source, compiled, {
-      ...options, consumer, recompile: (directLoads) => compileProbes(probes, { ...options, directLoads }),
+      ...options, consumer, loaded: (fresh) => lent.fill(fresh), recompile: (directLoads) => compileProbes(probes, { ...options, directLoads }),
     });
   } catch (error) {
     lent.giveBack(error);
@@ -50,6 +50,9 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   return new LiveTrace(session, events, compiled.warnings, signal);
 }
 
+/** Of a map whose trace is about to begin. */
+const idle: MapSource = { entries: () => [], clear: () => {}, ended: new Promise(() => {}) };
+
 /** The program's maps and events that one trace uses. */
 class LentObjects {
   readonly queues = new Map<string, EventQueue<unknown>>();
@@ -57,6 +60,8 @@ class LentObjects {
   readonly last = new Map<string, Entries>();
   readonly #maps: readonly (readonly [handle: MapHandle<unknown, unknown>, name: string])[];
   readonly #events: readonly EventHandle<unknown>[];
+  /** By the map's name. */
+  readonly #given: readonly (readonly [name: string, entries: ReturnType<MapHandle<unknown, unknown>[typeof takeGiven]>])[];
 
   /** @throws Error when another trace has one of them */
   constructor({ names }: CompiledProbes) {
@@ -67,16 +72,25 @@ class LentObjects {
     for (const [handle, name] of events) if (handle[busy]) throw taken("event", name);
     for (const [handle, name] of events) this.queues.set(name, handle[open]());
     // Until the session is there, they belong to it all the same.
-    for (const [handle] of this.#maps) handle[attach]({ entries: () => [], clear: () => {}, ended: new Promise(() => {}) });
+    this.#given = this.#maps.map(([handle, name]) => [name, handle[takeGiven]()]);
+    for (const [handle] of this.#maps) handle[attach](idle);
+  }
+
+  /** Stores what the program set before. */
+  fill(session: Session): void {
+    for (const [name, entries] of this.#given) {
+      const index = indexOf(session, name);
+      for (const [key, value] of index < 0 ? [] : entries) session.store(index, key, value);
+    }
   }
 
   lend(session: Session, ended: Promise<unknown>): void {
-    const { plan } = session.services;
     for (const [handle, name] of this.#maps) {
-      const index = plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
+      const index = indexOf(session, name);
       if (index < 0) continue;
       handle[attach]({
         entries: () => entriesOf(session.snapshot(index), session.services), clear: () => session.clear(index), ended,
+        store: (key, value) => session.store(index, key, value), remove: (key) => session.remove(index, key),
       });
     }
   }
@@ -85,6 +99,10 @@ class LentObjects {
     for (const [handle, name] of this.#maps) handle[detach](this.last.get(name) ?? []);
     for (const handle of this.#events) handle[close](error);
   }
+}
+
+function indexOf({ services: { plan } }: Session, name: string): number {
+  return plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
 }
 
 function taken(what: string, name: string): Error {

@@ -22,6 +22,8 @@ export interface Dialect {
   readonly stringCapacity: number;
   /** Maps are printed when the session ends. */
   readonly printMapsAtExit: boolean;
+  /** The program around a script stores in its maps as well: one that no handler stores in holds integers. */
+  readonly outsideStores?: true;
   /** A format may say `%v`: the value as its type is written. */
   readonly valueConversion?: true;
   /** What text output looks like. */

@@ -12,6 +12,7 @@ import { Governor } from "./governor.ts";
 import { isGrown } from "./grown.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
+import { encode, encodeKey } from "./encode.ts";
 import { snapshotOf } from "./maps.ts";
 import { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
@@ -39,6 +40,8 @@ export interface SessionOptions {
   readonly stats?: boolean;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
+  /** Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event on. */
+  readonly loaded?: (session: Session) => void;
 }
 
 export interface SessionEnd {
@@ -62,6 +65,10 @@ export interface Session extends AsyncDisposable {
   snapshot(map: number): MapSnapshot;
   /** Removes all entries of a map, by its index in the plan. Nothing after the end. */
   clear(map: number): void;
+  /** Sets an entry of a map that holds plain values. Nothing after the end. @throws EncodeError when it is of another type */
+  store(map: number, key: readonly unknown[], value: unknown): void;
+  /** Removes an entry of a map; whether there was one. @throws EncodeError */
+  remove(map: number, key: readonly unknown[]): boolean;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
   /**
@@ -193,6 +200,7 @@ class LiveSession implements Session {
       this.#owners.watch();
       this.#symbols.prepareUnwinding(this.#options);
       await this.#target?.ready;
+      this.#options.loaded?.(this);
       this.#runOnce("begin");
       this.#drainAll();
       if (!this.#over) {
@@ -231,6 +239,16 @@ class LiveSession implements Session {
 
   clear(map: number): void {
     this.#kernel.liveMaps.get(map)?.clear();
+  }
+
+  store(map: number, key: readonly unknown[], value: unknown): void {
+    const live = this.#kernel.liveMaps.get(map);
+    live?.store(encodeKey(live.map.keys, key), encode(live.map.value, value));
+  }
+
+  remove(map: number, key: readonly unknown[]): boolean {
+    const live = this.#kernel.liveMaps.get(map);
+    return live?.delete(encodeKey(live.map.keys, key)) ?? false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

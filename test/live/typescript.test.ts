@@ -27,6 +27,58 @@ after(async () => {
   await nothingLeft(atStart);
 });
 
+test("a program steers its handlers by what it sets", async () => {
+  const watched = strobe.map<[name: string, id: number], boolean>();
+  const factor = strobe.map<[], number>();
+  const seen = strobe.map<number, number>();
+  const found = strobe.event<{ n: number }>();
+  watched.set("calls", 1, true);
+  watched.set("other", 1, true);
+  assert.deepEqual([...watched], [[["calls", 1], true], [["other", 1], true]]);
+  assert.equal(watched.delete("other", 1), true);
+  factor.set(5);
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, () => {
+      if (!watched.has(strobe.comm, 1)) return;
+      seen.at(strobe.cpid).value += factor.value;
+      if (seen.get(strobe.cpid) === 15) found.emit({ n: 1 });
+    }, { strobe, watched, factor, seen, found }),
+    { command: `${calls} 3`, signal: deadline() },
+  );
+  // The command starts with the trace, and ends when it wants to.
+  await all(found);
+  await session.ended;
+  assert.deepEqual([...seen.values()], [15]);
+  assert.deepEqual([...watched], [[["calls", 1], 1]]);
+});
+
+test("entries are set and removed while it runs", async () => {
+  const on = strobe.map<number, number>();
+  const hits = strobe.map<number, "count">();
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, () => { if (on.has(strobe.pid)) hits.at(strobe.pid).count(); }, { strobe, on, hits }), { signal: deadline() },
+  );
+  const ask = (times: number): void => { for (let i = 0; i < times; i++) void process.ppid; };
+  ask(3);
+  on.set(process.pid, 1);
+  ask(5);
+  assert.equal(on.delete(process.pid), true);
+  assert.equal(on.delete(process.pid), false);
+  ask(7);
+  assert.deepEqual([...hits], [[process.pid, 5]]);
+  assert.equal(hits.delete(process.pid), true);
+  assert.equal(hits.size, 0);
+  assert.throws(() => on.set(process.pid, "x" as unknown as number), /an integer is wanted here/);
+  assert.throws(() => (hits as unknown as { set(...of: number[]): void }).set(1, 2), /a count is counted by handlers/);
+  session.stop();
+  await session.ended;
+});
+
+test("the greatest of a map", () => {
+  const snapshot = new strobe.Snapshot<string, unknown>([["a", 1], ["b", { count: 1, average: 9, total: 9 }], ["c", [{ low: 0, high: 1, count: 4 }]], ["d", "text"]]);
+  assert.deepEqual([...snapshot.top(3).keys()], ["b", "c", "a"]);
+});
+
 test("aggregations show themselves", async () => {
   const sizes = strobe.map<[], "hist">();
   const steps = strobe.map<string, "lhist">();

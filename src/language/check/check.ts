@@ -61,6 +61,7 @@ export function check(
     break;
   }
   rememberMaps(probes.filter((p) => p.variants.length === 0).map((p) => p.probe), pass);
+  if (program.dialect.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
     pass.changed = false;
     run();
@@ -96,6 +97,16 @@ function initializeUnassigned(all: readonly Map<Variable, VariableState>[]): boo
     }
   }
   return changed;
+}
+
+/** Maps of which nothing else tells what they hold. */
+function fillFromOutside(pass: Pass): void {
+  for (const map of pass.maps.values()) {
+    if (map.value.kind !== "unknown" || map.assigned) continue;
+    map.assigned = true;
+    map.value = i64;
+    pass.changed = true;
+  }
 }
 
 const storages = ["hash", "lruhash", "percpuhash", "percpulruhash"];

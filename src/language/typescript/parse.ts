@@ -11,7 +11,9 @@ import { refer } from "./references.ts";
 import { body, expression } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type Grammar } from "./unit.ts";
 
-const dialect: Dialect = { name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace" };
+const dialect: Dialect = {
+  name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace", outsideStores: true,
+};
 const grammar: Grammar = { value, condition, refer, call: callExpression, function: declareFunction };
 
 export interface ParsedProbes {
