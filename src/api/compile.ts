@@ -15,6 +15,8 @@ export interface ScriptOptions {
   readonly pid?: number;
   /** The command that the session will start. */
   readonly command?: string;
+  /** With `pid` or `command`: trace that process and the children it starts, and no other. */
+  readonly follow?: boolean;
   /** Allow what changes the system. */
   readonly unsafe?: boolean;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
@@ -29,6 +31,8 @@ export interface ScriptOptions {
    * out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
    */
   readonly maxOverhead?: number;
+  /** Measures what the handlers cost. */
+  readonly stats?: boolean;
   /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
   readonly withoutPasses?: readonly string[];
 }
@@ -48,11 +52,11 @@ export function thisMachine(): LiveSystem {
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, unsafe = false, env = process.env, directLoads = true, maxOverhead, withoutPasses } = options;
+  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, withoutPasses } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
   const compiled = compile(parsed.program, thisMachine(), {
-    pid, command, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, withoutPasses,
+    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, withoutPasses,
   });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

@@ -15,6 +15,8 @@ export interface FollowerOptions {
   readonly source: Source;
   /** `-p` */
   readonly pid?: number;
+  /** Children as well. */
+  readonly follow?: boolean;
   /** Files that were met, and what could not be attached: a line. */
   readonly log: (line: string) => void;
   readonly trouble: (line: string) => void;
@@ -72,7 +74,7 @@ export class Follower implements Disposable {
     switch (record.kind) {
       case "fork":
         // With -c, probes are on files, whoever runs them: what a child opens counts as well.
-        if (this.#options.pid === undefined && this.#pids.has(record.parent)) this.#pids.add(record.pid);
+        if ((this.#options.pid === undefined || this.#options.follow) && this.#pids.has(record.parent)) this.#pids.add(record.pid);
         return;
       case "exit":
         this.#pids.delete(record.pid);

@@ -24,6 +24,7 @@ export const flags = {
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
   command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
+  follow: { long: "follow", group: "What to trace", doc: "with -p or -c: that process and the children it starts, and no other" },
   vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
   format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
@@ -51,6 +52,7 @@ export interface Options {
   readonly version: boolean;
   readonly pid?: number;
   readonly command?: string;
+  readonly follow: boolean;
   readonly vmlinux?: string;
   readonly output?: string;
   readonly format: "text" | "json" | "folded";
@@ -130,6 +132,7 @@ export function readOptions(argv: readonly string[]): Options {
   }
 
   const has = (name: FlagName) => values.has(name);
+  if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
   return {
     execute: values.get("execute"),
     list: has("list"),
@@ -139,6 +142,7 @@ export function readOptions(argv: readonly string[]): Options {
     version: has("version"),
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
     command: values.get("command"),
+    follow: has("follow"),
     vmlinux: values.get("vmlinux"),
     output: values.get("output"),
     format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),

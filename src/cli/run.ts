@@ -18,8 +18,8 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. */
 export async function run(options: Options): Promise<number> {
   const { source, positional } = readScript(options);
-  const { named, pid, command, unsafe, maxOverhead, stats } = options;
-  const script = { positional, named, pid, command, unsafe, maxOverhead, stats };
+  const { named, pid, command, follow, unsafe, maxOverhead, stats } = options;
+  const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats };
   const compiled = compileScript(source, script);
   showDiagnostics(compiled, options);
   if (!compiled.plan) return 1;

@@ -10,6 +10,7 @@ import type { ResolveOptions } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
+import { followingChildren, ofFollowed } from "./follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
 import type { IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
@@ -29,6 +30,8 @@ export interface CompileOptions {
   readonly pid?: number;
   /** `-c` */
   readonly command?: string;
+  /** `--follow`: that process and the children it starts, and no other. */
+  readonly follow?: boolean;
   readonly unsafe?: boolean;
   readonly env?: Record<string, string | undefined>;
   /** Options given to the script, for getopt(). */
@@ -61,8 +64,9 @@ export interface Compiled {
   readonly following?: Following;
 }
 
-export function compile(program: Program, system: System, options: CompileOptions): Compiled {
-  const { probes, diagnostics, open } = resolveProbes(program, system, options);
+export function compile(script: Program, system: System, options: CompileOptions): Compiled {
+  const { program, own } = options.follow ? followingChildren(script, options.pid) : { program: script, own: new Set<Probe>() };
+  const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
   const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
   if (open.length === 0 || compiled.plan === undefined) return compiled;
   const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
@@ -106,24 +110,30 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 
 // ── probes ──
 
-function resolveProbes(program: Program, system: System, options: CompileOptions): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
+/** `own`: those that keep the set of followed processes. */
+function resolveProbes(program: Program, system: System, options: CompileOptions, own: ReadonlySet<Probe>): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
   const diagnostics: Diagnostic[] = [];
   const open: OpenSpec[] = [];
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
   const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
+    const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
     const resolveOptions: ResolveOptions = {
       missing, uses: usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
     };
     const variants = probe.specs.flatMap((spec) => {
-      const found = openSpec(probe, spec, resolveOptions);
+      const found = openSpec(traced, spec, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution = found === undefined ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions) : resolveOpen(found, system);
       diagnostics.push(...resolution.diagnostics);
       return resolution.variants;
     });
     const shared = shareContexts(variants.filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
+    if (options.follow) {
+      const anywhere = (variant: Variant): boolean => variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
+      return [{ probe, variants: shared.filter(anywhere) }, { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) }];
+    }
     if (options.pid === undefined) return [{ probe, variants: shared }];
     const looks = (variant: Variant): boolean => variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
     return [

@@ -12,6 +12,7 @@ function once(name: "begin" | "end", doc: string): Provider {
     usage: name,
     doc,
     followsProcess: true,
+    inNoProcess: true,
     *list(parts) { if (matches(parts[0] ?? "*", name)) yield { probe: name }; },
     resolve(spec) {
       const context: Context = { provider: name, programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };

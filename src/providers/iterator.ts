@@ -16,6 +16,7 @@ export const iterator: Provider = {
   usage: "iter:OBJECT",
   doc: "The kernel's objects, one after the other: task, task_file, task_vma.",
   followsProcess: true,
+  inNoProcess: true,
 
   *list(parts, system, options) {
     for (const name of system.iterators()) {

@@ -34,6 +34,7 @@ export const interval: Provider = {
   usage: "interval:TIME or interval:(s|ms|us|hz):COUNT",
   doc: "At a fixed interval, once.",
   followsProcess: true,
+  inNoProcess: true,
   *list(parts) {
     for (const unit of listed) if (matches(parts[0] ?? "*", unit)) yield { probe: `interval:${unit}:` };
   },

@@ -66,7 +66,8 @@ export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapsh
   return [...liveMaps]
     .sort(([, a], [, b]) => (a.map.name < b.map.name ? -1 : a.map.name > b.map.name ? 1 : 0))
     .map(([index, live]) => snapshotOf(live, index))
-    .filter(({ entries }) => entries.length > 0);
+    // A name that no script can write is strobe's own.
+    .filter(({ map, entries }) => entries.length > 0 && !map.name.startsWith("."));
 }
 
 function liveMap(targets: ActionTargets, index: number): LiveMap {

@@ -32,6 +32,8 @@ export interface SessionOptions {
   readonly pid?: number;
   /** `-c`: run this command once probes are attached, until it ends. */
   readonly command?: string;
+  /** Children are traced as well: handlers know whose event it is, so probes are for all processes. */
+  readonly follow?: boolean;
   /** Allows system(). */
   readonly unsafe?: boolean;
   /** What the handlers may take of the machine's CPU time (0.02: 2 %). The plan must have been compiled `governed`. */
@@ -458,7 +460,7 @@ class LiveSession implements Session {
   #attachOne({ program, descriptor }: LoadedProgram): Attachment {
     const provider = this.#options.findProvider(program.provider);
     if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
-    const pid = this.#options.pid;
+    const pid = this.#options.follow ? undefined : this.#options.pid;
     return provider.attach({
       program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
       ...(pid === undefined ? {} : { pid }),

@@ -144,3 +144,27 @@ test("-c: what a child of the command opens", async () => {
 test("a library without the function leaves the others alone, and one that never comes is no failure", async () => {
   assert.equal(await over(`${opener} toil=${other} work=${plugin}`, "uprobe:*:work_step { @ = count(); } uprobe:libnowhere.so:f { @never = count(); }"), "@: 10");
 });
+
+test("--follow: the process and the children it starts, counted by each, and nobody else", async () => {
+  const script = `uprobe:${forker}:own { @[pid == cpid] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); } end { @end = count(); }`;
+  assert.equal(await over(forker, script, "--follow"), "@[false]: 6\n@[true]: 100\n@end: 1\n@getppid: 4");
+  const { stdout } = await overRunning(forker, ["wait"], `uprobe:*:own { @[comm] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`, "--follow");
+  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@[forker]: 106", "@getppid: 4"]);
+});
+
+test("-p without --follow is the process alone", async () => {
+  const { stdout } = await overRunning(forker, ["wait"], `uprobe:${forker}:own { @ = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`);
+  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@: 100", "@getppid: 1"]);
+});
+
+test("--follow: programs that children become, and the libraries these open", async () => {
+  const command = `/bin/sh -c '(/bin/true; ${opener} work=${plugin}); exit 0'`;
+  const text = await over(command, "usdt:*:plugin:work { @work = count(); } tracepoint:sched:sched_process_exec { @[comm] = count(); }", "--follow");
+  assert.deepEqual(text.split("\n").sort(), ["@[opener]: 1", "@[sh]: 1", "@[true]: 1", "@work: 10"]);
+});
+
+test("--follow wants a process", async () => {
+  const { stderr, code } = await strobe(["--follow", "-e", "begin { exit(); }"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /--follow needs a process: -p or -c/);
+});
