@@ -44,8 +44,8 @@ export class ProbeConsumer implements Consumer {
     else this.#options.printer.map(snapshot, options);
   }
 
-  text(text: Uint8Array): void {
-    this.#options.printer.text(text);
+  text(...[text, from]: Parameters<Consumer["text"]>): void {
+    this.#options.printer.text(text, from);
   }
 
   trouble(trouble: Trouble): void {

@@ -200,6 +200,7 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
     }
     case "error": return () => ({ type: "errorf", text: action.message });
     case "print-map":
+    case "print-aggregate":
     case "clear-map":
     case "zero-map":
     case "exit":

@@ -33,7 +33,7 @@ export async function run(options: Options): Promise<number> {
 
   const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
   const consumer = options.format === "json"
-    ? new JsonConsumer({ output, buffering: options.buffering })
+    ? new JsonConsumer({ output, buffering: options.buffering, quiet: options.quiet })
     : new TextConsumer({
         output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun,
         folded: options.format === "folded",

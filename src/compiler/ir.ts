@@ -142,6 +142,8 @@ export type Instruction =
   | { readonly op: "compare-bytes"; readonly result: Value; readonly left: Place; readonly right: Place; readonly length: number }
   /** Is the constant a part of the string at the place (of `capacity` bytes)? Gives the first index or -1. */
   | { readonly op: "find-string"; readonly result: Value; readonly text: Place; readonly capacity: number; readonly needle: Place | Uint8Array; readonly needleCapacity: number }
+  /** Two texts, one after the other: `capacity` bytes, zeroes behind the end. Holds both, less one terminator. */
+  | { readonly op: "concat-strings"; readonly to: Place; readonly capacity: number; readonly left: Place; readonly leftCapacity: number; readonly right: Place; readonly rightCapacity: number }
   /** Characters before the NUL. */
   | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }
 

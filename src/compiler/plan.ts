@@ -121,6 +121,8 @@ export type EventAction =
   | { readonly kind: "print-value" }
   /** print(@m[k]): the key fields, then the value. */
   | { readonly kind: "print-entry"; readonly map: number }
+  /** print(@m[k]) of an aggregation that has no single value: the key. */
+  | { readonly kind: "print-aggregate"; readonly map: number }
   /** print(@m, top, divisor): fields top and divisor. */
   | { readonly kind: "print-map"; readonly map: number }
   | { readonly kind: "clear-map"; readonly map: number }

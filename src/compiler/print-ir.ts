@@ -91,6 +91,8 @@ export function printInstruction(i: Instruction): string {
     case "compare-bytes": return `${result}compare-bytes ${printPlace(i.left)}, ${printPlace(i.right)}, ${i.length}`;
     case "find-string":
       return `${result}find-string ${printPlace(i.text)}:${i.capacity}, ${i.needle instanceof Uint8Array ? printBytes(i.needle) : printPlace(i.needle)}:${i.needleCapacity}`;
+    case "concat-strings":
+      return `concat-strings ${printPlace(i.to)}:${i.capacity} ${printPlace(i.left)}:${i.leftCapacity}, ${printPlace(i.right)}:${i.rightCapacity}`;
     case "string-length": return `${result}string-length ${printPlace(i.text)}:${i.capacity}`;
     case "map-load": return `${result}map-load ${entry(i)} ${sized(i)}`;
     case "map-copy": return `map-copy ${printPlace(i.to)} ${entry(i)}:${i.size}`;

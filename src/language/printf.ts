@@ -11,6 +11,8 @@ export interface PrintfConversion {
   readonly width: number;
   /** -1 when absent; -2 for `.*`, taken from the arguments. */
   readonly precision: number;
+  /** With a length modifier: the bits of the value that count (`hh` 8, `h` 16, `l` and wider 64). Without one, all it has. */
+  readonly bits?: 8 | 16 | 64;
 }
 
 /** A format that cannot be read: `offset` is where in its text. */
@@ -24,9 +26,9 @@ export class PrintfError extends Error {
   }
 }
 
-const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
+const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
 
-/** Splits a format into texts and conversions; `%%` is text. Throws PrintfError. Length modifiers (`ll`) mean nothing and are dropped. */
+/** Splits a format into texts and conversions; `%%` is text. Throws PrintfError. */
 export function parsePrintf(text: string): PrintfFormat {
   const pieces: (string | PrintfConversion)[] = [];
   let literal = "";
@@ -39,7 +41,7 @@ export function parsePrintf(text: string): PrintfFormat {
     conversion.lastIndex = percent;
     const match = conversion.exec(text);
     if (match === null) throw new PrintfError("incomplete conversion", percent);
-    const [whole, flags = "", width, precision, letter = ""] = match;
+    const [whole, flags = "", width, precision, modifier, letter = ""] = match;
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
     if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) throw new PrintfError(`unknown conversion \`%${letter}\``, percent);
     if (literal !== "") pieces.push(literal);
@@ -47,6 +49,7 @@ export function parsePrintf(text: string): PrintfFormat {
     pieces.push({
       letter, flags, width: width === undefined ? 0 : Number(width),
       precision: precision === undefined ? -1 : precision === "*" ? -2 : Number(precision),
+      ...(modifier === undefined || !"diuxXobB".includes(letter) ? {} : { bits: modifier === "hh" ? 8 : modifier === "h" ? 16 : 64 }),
     });
     at = percent + whole.length;
   }

@@ -40,6 +40,8 @@ export interface TypeName {
   readonly pointers: number;
   /** Array lengths, outermost first; 0 when left open (`(int8[])x`). */
   readonly dimensions: readonly number[];
+  /** `typeof(expression)`: the base is what that has. */
+  readonly of?: Expression;
   readonly span: Span;
 }
 

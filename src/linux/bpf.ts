@@ -3,7 +3,7 @@ import {
   attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
 } from "./bpf-call.ts";
-import { E2BIG, EACCES, EINVAL, ENOENT, ENOSPC, EPERM, errnoName } from "./error.ts";
+import { E2BIG, EACCES, EAGAIN, EINVAL, ENOENT, ENOSPC, EPERM, errnoName } from "./error.ts";
 import { addressOf, closeFd, cString } from "./ffi.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
 
@@ -69,9 +69,7 @@ export function loadProgram(options: ProgramOptions): number {
   try {
     const prepare = (): void => prepareLoad(options, btf, info?.functions);
     prepare();
-    let result = bpf(PROG_LOAD);
-    // EAGAIN: a signal arrived while the verifier ran. Node's own signals make that real for long programs.
-    for (let tries = 0; result === -11 && tries < 5; tries++) result = bpf(PROG_LOAD);
+    let result = verified();
     if (result >= 0) return result;
     const refusal = result;
     let log = "";
@@ -81,7 +79,7 @@ export function loadProgram(options: ProgramOptions): number {
       attr.u32(24, options.logLevel ?? 1);
       attr.u32(28, buffer.length);
       attr.pointer(32, buffer);
-      result = bpf(PROG_LOAD);
+      result = verified();
       if (result >= 0) return result;
       const end = buffer.indexOf(0);
       log = buffer.toString("utf8", 0, end < 0 ? buffer.length : end);
@@ -91,6 +89,13 @@ export function loadProgram(options: ProgramOptions): number {
   } finally {
     closeFd(btf);
   }
+}
+
+/** EAGAIN: a signal arrived while the verifier ran. Children that end and Node's own signals make that real for long programs. */
+function verified(): number {
+  let result = bpf(PROG_LOAD);
+  for (let tries = 0; result === -EAGAIN && tries < 50; tries++) result = bpf(PROG_LOAD);
+  return result;
 }
 
 function prepareLoad(options: ProgramOptions, btf: number, functions: Uint32Array | undefined): void {

@@ -12,6 +12,7 @@ errnoNames.set(524, "ENOTSUPP");
 export const EPERM = 1;
 export const ENOENT = 2;
 export const E2BIG = 7;
+export const EAGAIN = 11;
 export const EACCES = 13;
 export const EEXIST = 17;
 export const EINVAL = 22;

@@ -1,7 +1,7 @@
 // JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
 import type { EventSchema } from "../compiler/plan.ts";
 import type { Type } from "../language/types.ts";
-import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { aggregateJson, keyText, valueJson } from "./json-values.ts";
@@ -20,14 +20,16 @@ const encoder = new TextEncoder();
 export class JsonConsumer implements Consumer {
   readonly #output: number;
   readonly #full: boolean;
+  readonly #quiet: boolean;
   readonly #out = new ByteWriter();
   events = 0;
   lost = 0;
   /** Called before anything is written: a live line on the terminal makes room. */
   beforeWrite: (() => void) | undefined;
 
-  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none" }) {
+  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean }) {
     this.#output = options.output;
+    this.#quiet = options.quiet ?? false;
     this.#full = options.buffering === "full";
   }
 
@@ -76,6 +78,7 @@ export class JsonConsumer implements Consumer {
       };
       case "error": return () => this.#object("error", JSON.stringify(action.message));
       case "print-map":
+      case "print-aggregate":
       case "clear-map":
       case "zero-map":
       case "exit":
@@ -84,7 +87,7 @@ export class JsonConsumer implements Consumer {
     }
   }
 
-  map(snapshot: MapSnapshot, { top, divisor, services }: Parameters<Consumer["map"]>[1]): void {
+  map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
     const { map } = snapshot;
     const by = BigInt(divisor || 1);
     const entries = orderedEntries(snapshot, top);
@@ -92,14 +95,15 @@ export class JsonConsumer implements Consumer {
     const one = (value: Uint8Array) => (map.value.kind === "aggregate"
       ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
       : valueJson(map.value, memoryOf(value), 0, services));
+    if (bare) return this.#object(mapKind(map.value) === "hist" ? "hist" : "value", one(entries[0][1]));
     const data = map.keys.length === 0
       ? one(entries[0][1])
       : `{${entries.map(([key, value]) => `${JSON.stringify(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
     this.#object(mapKind(map.value), `{${JSON.stringify(`@${map.name}`)}: ${data}}`);
   }
 
-  text(text: Uint8Array): void {
-    this.#object("syscall", JSON.stringify(decoder.decode(text)));
+  text(text: Uint8Array, from: "system" | "cat"): void {
+    this.#object(from === "cat" ? "cat" : "syscall", JSON.stringify(decoder.decode(text)));
   }
 
   trouble(trouble: Trouble): void {
@@ -125,6 +129,7 @@ export class JsonConsumer implements Consumer {
   }
 
   attached(probes: number): void {
+    if (this.#quiet) return;
     this.#line(`{"type": "attached_probes", "count": ${probes}, "data": {"probes": ${probes}}}`);
   }
 

@@ -1,6 +1,7 @@
 // printf as a chain of small writers, built once a format and run once an event.
 import type { EventField } from "../compiler/plan.ts";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
+import { textBytes } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
@@ -18,7 +19,7 @@ export function printfWriter(
   let next = 0;
   for (const piece of format.pieces) {
     if (typeof piece === "string") {
-      const bytes = new TextEncoder().encode(piece);
+      const bytes = textBytes(piece);
       writers.push(() => out.constant(bytes));
       continue;
     }
@@ -54,7 +55,7 @@ function conversionWriter(
 ): RecordWriter {
   const { type, offset } = field;
   const { flags, width } = conversion;
-  if ((flags === "" || flags === "-") && conversion.precision === -1) {
+  if ((flags === "" || flags === "-") && conversion.precision === -1 && !cuts(conversion, type)) {
     const fast = fastWriter(conversion, type, offset, memory, out, services);
     if (fast && width === 0) return fast;
     const padded = conversion.letter === "s"
@@ -66,6 +67,13 @@ function conversionWriter(
     const digits = precision ? Number(readScalar(precision.type, memory, record + precision.offset)) : conversion.precision;
     out.text(converted({ ...conversion, precision: digits }, type, memory, record + offset, services));
   };
+}
+
+/** Whether a length modifier makes another number of the value. */
+function cuts({ bits, letter }: PrintfConversion, type: Type): boolean {
+  if (bits === undefined) return false;
+  const own = type.kind === "integer" || type.kind === "enum" ? type : { bits: 64, signed: false };
+  return bits < own.bits || (bits === 64 && own.bits < 64 && own.signed && letter !== "d" && letter !== "i");
 }
 
 /** The conversions that most scripts are made of, without their width. */
@@ -169,7 +177,9 @@ function converted(
     const bytes = type.kind === "buffer" ? readBuffer(memory, offset) : memory.bytes.subarray(offset, offset + 8);
     return padText(bufferText(bytes, letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
   }
-  const value = readScalar(type, memory, offset);
+  const whole = readScalar(type, memory, offset);
+  const { bits } = conversion;
+  const value = bits === undefined || bits === 64 ? whole : letter === "d" || letter === "i" ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
   switch (letter) {
     case "c": return padText(String.fromCharCode(Number(value & 0xffn)), conversion);
     case "gr": return padText(gfpFlags(value), conversion);
@@ -180,24 +190,24 @@ function converted(
       const sign = negative ? "-" : conversion.flags.includes("+") ? "+" : conversion.flags.includes(" ") ? " " : "";
       return padNumber(sign, grouped((negative ? -value : value).toString(), conversion), conversion);
     }
-    case "u": return padNumber("", grouped(unsigned(value, type).toString(), conversion), conversion);
+    case "u": return padNumber("", grouped(unsigned(value, type, bits).toString(), conversion), conversion);
     case "x":
     case "X": {
-      const digits = unsigned(value, type).toString(16);
+      const digits = unsigned(value, type, bits).toString(16);
       const prefix = conversion.flags.includes("#") && value !== 0n ? "0x" : "";
       return letter === "x" ? padNumber(prefix, digits, conversion) : padNumber(prefix.toUpperCase(), digits.toUpperCase(), conversion);
     }
-    case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type).toString(8), conversion);
+    case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type, bits).toString(8), conversion);
     case "b":
-    case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type).toString(2), conversion);
+    case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, bits).toString(2), conversion);
     default: throw new Error(`strobe: unknown conversion %${letter}`);
   }
 }
 
 /** The bit pattern of a value in its own width, but a C int at least: what %u and %x of a negative number show. */
-function unsigned(value: bigint, type: Type): bigint {
-  const bits = type.kind === "integer" || type.kind === "enum" ? Math.max(32, type.bits) : 64;
-  return BigInt.asUintN(bits, value);
+function unsigned(value: bigint, type: Type, wanted?: number): bigint {
+  const own = type.kind === "integer" || type.kind === "enum" ? Math.max(32, type.bits) : 64;
+  return BigInt.asUintN(wanted === undefined ? own : Math.max(own, wanted), value);
 }
 
 function grouped(digits: string, { flags }: PrintfConversion): string {

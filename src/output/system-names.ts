@@ -1,6 +1,7 @@
-// Names that the C library knows: strerror(3) in the C locale and signal names, Linux x86-64 and arm64 alike.
+// What the C library says of numbers: strerror(3) and strsignal(3) in the C locale, Linux x86-64 and arm64 alike.
 
 export const errorMessages: ReadonlyMap<number, string> = new Map([
+  [0, "Success"],
   [1, "Operation not permitted"],
   [2, "No such file or directory"],
   [3, "No such process"],
@@ -133,14 +134,14 @@ export const errorMessages: ReadonlyMap<number, string> = new Map([
   [132, "Operation not possible due to RF-kill"],
 ]);
 
-/** By number; 0 is no signal. */
-export const signalNames: readonly string[] = [
-  "", "SIGHUP", "SIGINT", "SIGQUIT",
-  "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS",
-  "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV",
-  "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
-  "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP",
-  "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG",
-  "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF",
-  "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
+/** What strsignal(3) says, by number. */
+export const signalMessages: readonly (string | undefined)[] = [
+  undefined, "Hangup", "Interrupt", "Quit",
+  "Illegal instruction", "Trace/breakpoint trap", "Aborted", "Bus error",
+  "Floating point exception", "Killed", "User defined signal 1", "Segmentation fault",
+  "User defined signal 2", "Broken pipe", "Alarm clock", "Terminated",
+  "Stack fault", "Child exited", "Continued", "Stopped (signal)",
+  "Stopped", "Stopped (tty input)", "Stopped (tty output)", "Urgent I/O condition",
+  "CPU time limit exceeded", "File size limit exceeded", "Virtual timer expired", "Profiling timer expired",
+  "Window changed", "I/O possible", "Power failure", "Bad system call",
 ];

@@ -1,6 +1,6 @@
 // Text output, to the character what a bpftrace user expects.
 import type { EventSchema } from "../compiler/plan.ts";
-import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { foldedLines } from "./folded.ts";
 import { histogramText } from "./histogram.ts";
@@ -88,6 +88,7 @@ export class TextConsumer implements Consumer {
       };
       case "error": return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
       case "print-map":
+      case "print-aggregate":
       case "clear-map":
       case "zero-map":
       case "exit":
@@ -96,7 +97,7 @@ export class TextConsumer implements Consumer {
     }
   }
 
-  map(snapshot: MapSnapshot, { top, divisor, services }: Parameters<Consumer["map"]>[1]): void {
+  map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
     const out = this.#out;
     const { map } = snapshot;
     const folded = this.#options.folded ? foldedLines(snapshot, top, divisor, services) : undefined;
@@ -109,9 +110,9 @@ export class TextConsumer implements Consumer {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
       const label = `@${map.name}${keyText}:`;
       if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
-        out.text(`${label}\n${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        out.text(`${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else if (map.value.kind === "aggregate") {
-        out.text(`${label} ${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        out.text(`${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else {
         out.text(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
       }

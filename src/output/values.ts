@@ -5,7 +5,7 @@ import type { AggregateType, Member, NamedType, StackType, StructType, Type } fr
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import { stackAddresses, stackFrames, stackMapOf } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
-import { errorMessages, signalNames } from "./system-names.ts";
+import { errorMessages, signalMessages } from "./system-names.ts";
 
 /** Bytes to read from: records and map entries alike. */
 export interface Memory { readonly bytes: Uint8Array; readonly view: DataView }
@@ -29,7 +29,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
     }
     case "pointer": {
       const address = memory.view.getBigUint64(offset, true);
-      return address === 0n ? "0" : `0x${address.toString(16)}`;
+      return `0x${address.toString(16)}`;
     }
     case "string": return withTrailer(readString(memory, offset, type.capacity), type.capacity, services);
     case "buffer": return bufferText(readBuffer(memory, offset), "printable");
@@ -161,18 +161,18 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
   switch (type.of) {
     case "ksym": {
       const frame = services.symbols.kernel(value);
-      return frame.symbol ?? `0x${value.toString(16)}`;
+      return frame.symbol ?? addressName(value);
     }
     case "usym": {
       const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
-      return frame.symbol ?? `0x${value.toString(16)}`;
+      return frame.symbol ?? addressName(value);
     }
     case "inet": return addressText(memory.view.getUint32(offset, true), memory.bytes.subarray(offset + 8, offset + 24));
     case "macaddr": return Array.from(memory.bytes.subarray(offset, offset + 6), (b) => b.toString(16).padStart(2, "0").toUpperCase()).join(":");
     case "username": return services.symbols.userName(Number(value & 0xffffffffn));
     case "cgroup_path": return services.symbols.cgroupPath(value);
     case "strerror": return errorText(Number(BigInt.asIntN(64, value)));
-    case "signal_name": return signalNames[Number(value)] ?? String(value);
+    case "signal_name": return signalText(BigInt.asIntN(64, value));
     case "syscall_name": return services.symbols.systemCallName(Number(value));
     case "probe": return services.plan.probeNames[Number(value)] ?? "";
     case "timestamp": {
@@ -182,6 +182,11 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
     }
   }
+}
+
+/** An address that nothing is known of. */
+function addressName(address: bigint): string {
+  return address === 0n ? "0" : `0x${address.toString(16)}`;
 }
 
 /** The shortest digits that give the same number again in `digits` at most. */
@@ -221,6 +226,11 @@ function addressText(family: number, bytes: Uint8Array): string {
 
 function errorText(errno: number): string {
   return errorMessages.get(Math.abs(errno)) ?? `Unknown error ${errno}`;
+}
+
+function signalText(signal: bigint): string {
+  if (signal >= 34n && signal <= 64n) return `Real-time signal ${signal - 34n}`;
+  return signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
 }
 
 /** An aggregation's words as text; histograms are multi-line and printed by the caller. */

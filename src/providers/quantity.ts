@@ -34,9 +34,8 @@ function period(nanoseconds: bigint): Timing | string {
   return nanoseconds < 1_000n ? "the shortest time is 1us" : { kind: "period", nanoseconds };
 }
 
-/** `s:1`, `us:1000`, `hz:99`: how `probe` names a timing. */
-export function timingName(timing: Timing): string {
-  if (timing.kind === "rate") return `hz:${timing.hertz}`;
-  const { nanoseconds } = timing;
-  return nanoseconds % 1_000_000_000n === 0n ? `s:${nanoseconds / 1_000_000_000n}` : `us:${nanoseconds / 1_000n}`;
+/** How `probe` names a timing: as it was written in two parts (`ms:20`), else in microseconds. */
+export function timingName(timing: Timing, parts: readonly string[]): string {
+  if (parts.length === 2) return `${parts[0]}:${parseCount(parts[1])}`;
+  return timing.kind === "rate" ? `hz:${timing.hertz}` : `us:${timing.nanoseconds / 1_000n}`;
 }

@@ -150,8 +150,8 @@ test("a static probe's places share a program unless their arguments lie differe
 
 test("times and counts", () => {
   const timer = (text: string): unknown => resolve(text).variants.map(({ sites }) => [sites[0].name, (sites[0].data as { period: number }).period])[0];
-  assert.deepEqual(timer("i:1s"), ["interval:s:1", 1e9]);
-  assert.deepEqual(timer("interval:ms:10"), ["interval:us:10000", 1e7]);
+  assert.deepEqual(timer("i:1s"), ["interval:us:1000000", 1e9]);
+  assert.deepEqual(timer("interval:ms:10"), ["interval:ms:10", 1e7]);
   assert.deepEqual(timer("p:hz:100"), ["profile:hz:100", 1e7]);
   assert.deepEqual(shape(resolve("i:s:1")), ["perf_event: interval:s:1"]);
   assert.deepEqual(complaint("i:m:10")[0], "`m` is not a unit of time here: use s, ms, us or hz, in `i:m:10`");

@@ -19,7 +19,7 @@ function timerSite(provider: string, spec: ProbeSpec): { name: string; data: Tim
   const timing = parseTiming(spec.parts);
   if (typeof timing === "string") return timing;
   const period = timing.kind === "rate" ? Number(1_000_000_000n / timing.hertz) || 1 : Number(timing.nanoseconds);
-  return { name: `${provider}:${timingName(timing)}`, data: { period, timing } };
+  return { name: `${provider}:${timingName(timing, spec.parts)}`, data: { period, timing } };
 }
 
 /** The perf event of a site: the kernel's cpu-clock. */

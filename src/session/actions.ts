@@ -2,6 +2,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import type { PrintfFormat } from "../language/printf.ts";
+import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
 import { snapshotOf, type LiveMap } from "./maps.ts";
@@ -18,6 +19,8 @@ export interface ActionTargets {
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
   exit(code: number): void;
 }
+
+const noKey = new Uint8Array(0);
 
 /** The handler of one schema's records in one memory. */
 export function recordHandler(schema: EventSchema, memory: RecordMemory, targets: ActionTargets): RecordHandler {
@@ -39,7 +42,17 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       const top = fieldReader(fields[0], memory, 0);
       const divisor = fieldReader(fields[1], memory, 1);
       const live = liveMap(targets, action.map);
-      return (offset) => consumer.map(snapshotOf(live, action.map), { top: top(offset), divisor: divisor(offset), services });
+      return (offset) => consumer.map(shown(snapshotOf(live, action.map)), { top: top(offset), divisor: divisor(offset), services });
+    }
+    case "print-aggregate": {
+      const live = liveMap(targets, action.map);
+      const [key] = fields;
+      return (offset) => {
+        const from = offset + (key?.offset ?? 0);
+        const entry = key === undefined ? noKey : memory.bytes.slice(from, from + sizeOf(key.type));
+        const value = live.lookup(key === undefined ? null : entry) ?? new Uint8Array(sizeOf(live.map.value));
+        consumer.map({ map: live.map, index: action.map, entries: [[entry, value]] }, { top: 0, divisor: 1, services, bare: true });
+      };
     }
     case "clear-map": {
       const live = liveMap(targets, action.map);
@@ -70,6 +83,14 @@ export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapsh
     .filter(({ map, entries }) => entries.length > 0 && !map.name.startsWith("."));
 }
 
+/** A map without keys that was asked for is shown as what reading it gives: zero when nothing is in it. */
+function shown(snapshot: MapSnapshot): MapSnapshot {
+  const { value, keys } = snapshot.map;
+  if (keys.length > 0 || snapshot.entries.length > 0 || value.kind === "stack") return snapshot;
+  if (value.kind === "aggregate" && (value.aggregate === "hist" || value.aggregate === "lhist")) return snapshot;
+  return { ...snapshot, entries: [[noKey, new Uint8Array(sizeOf(value))]] };
+}
+
 function liveMap(targets: ActionTargets, index: number): LiveMap {
   const live = targets.liveMaps.get(index);
   if (!live) throw new Error(`strobe: an event names map ${index}, which is none of the script's`);
@@ -90,7 +111,7 @@ function runCommand(command: string, consumer: Consumer): void {
   const { stdout, status, signal, error } = spawnSync("/bin/sh", ["-c", command], {
     stdio: ["inherit", "pipe", "inherit"], maxBuffer: 1 << 30,
   });
-  if (stdout && stdout.length > 0) consumer.text(stdout);
+  if (stdout && stdout.length > 0) consumer.text(stdout, "system");
   if (error) consumer.trouble({ kind: "message", text: `ERROR: could not run "${command}": ${error.message}` });
   else if (signal) consumer.trouble({ kind: "message", text: `ERROR: command was ended by ${signal}` });
   else if (status !== 0) consumer.trouble({ kind: "message", text: `ERROR: command exited with code ${status}` });
@@ -112,7 +133,7 @@ function copyFile(path: string, limit: number, consumer: Consumer): void {
       if (got === 0) break;
       length += got;
     }
-    consumer.text(buffer.subarray(0, length));
+    consumer.text(buffer.subarray(0, length), "cat");
   } catch (error) {
     consumer.trouble({ kind: "message", text: `ERROR: failed to read file '${path}' (${reason(error)})` });
   } finally {

@@ -14,6 +14,9 @@ export interface RecordMemory {
 /** Handles one schema's records. The record begins at `offset` with its 8-byte header and is only valid during the call. */
 export type RecordHandler = (offset: number) => void;
 
+/** `bare`: one entry, as a value. */
+export interface MapOptions { readonly top: number; readonly divisor: number; readonly services: ConsumerServices; readonly bare?: true }
+
 /**
  * Receives a session's events. Handlers are made once a schema (and once a memory: the kernel's ring and the host
  * executor's own records), so that they can be specialised and the hot path allocates nothing.
@@ -22,9 +25,9 @@ export interface Consumer {
   /** printf, errorf, print-value, print-entry, time, join, data, error. The session itself acts on the other actions. */
   handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler;
   /** print(@m), and every non-empty map at the end. Entries are in the map's own order: sorting is the consumer's. */
-  map(snapshot: MapSnapshot, options: { readonly top: number; readonly divisor: number; readonly services: ConsumerServices }): void;
+  map(snapshot: MapSnapshot, options: MapOptions): void;
   /** Output of system() and cat(). */
-  text(text: Uint8Array): void;
+  text(text: Uint8Array, from: "system" | "cat"): void;
   /** Lost events and failed map updates, as they are noticed (and once more at the end). */
   trouble(trouble: Trouble): void;
   attached(probes: number): void;

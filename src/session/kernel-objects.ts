@@ -7,6 +7,7 @@ import { Btf } from "../debuginfo/btf.ts";
 import type { ProgramType } from "../language/context.ts";
 import { roundUp } from "../language/layout.ts";
 import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, openModuleBtf } from "../linux/bpf.ts";
+import { E2BIG, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
@@ -87,6 +88,10 @@ export class KernelObjects implements Disposable {
 
   #bind(map: IrMap, index: number): void {
     const { storage } = map;
+    // Counted where handlers count theirs.
+    const full = ({ failureOffset }: KernelMap) => (): void => {
+      if (failureOffset !== undefined && this.percpu) Atomics.add(this.percpu.memory.words, failureOffset / 8, 1n);
+    };
     switch (storage.kind) {
       case "slot":
         if (!this.#globals) throw new Error(`strobe: the plan has no globals region for @${map.name}`);
@@ -99,13 +104,13 @@ export class KernelObjects implements Disposable {
       case "hash":
       case "lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
-        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, kernel.valueSize), kernel.keySize, kernel.valueSize));
+        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, kernel.valueSize, full(kernel)), kernel.keySize, kernel.valueSize));
         break;
       }
       case "percpu-hash":
       case "percpu-lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
-        const table = tableOf(fd, kernel.keySize, roundUp(kernel.valueSize, 8) * this.cpus);
+        const table = tableOf(fd, kernel.keySize, roundUp(kernel.valueSize, 8) * this.cpus, full(kernel));
         this.liveMaps.set(index, new PercpuHashMap(map, table, kernel.keySize, kernel.valueSize, this.cpus));
         break;
       }
@@ -205,10 +210,18 @@ export class KernelObjects implements Disposable {
   }
 }
 
-function tableOf(fd: number, keySize: number, valueSize: number): KernelTable {
+/** `full`: called when an update found no room. */
+function tableOf(fd: number, keySize: number, valueSize: number, full: () => void): KernelTable {
   return {
     lookup: (key) => mapLookup(fd, key, valueSize),
-    update: (key, value) => mapUpdate(fd, key, value),
+    update: (key, value) => {
+      try {
+        mapUpdate(fd, key, value);
+      } catch (error) {
+        if (!(error instanceof LinuxError) || error.code !== E2BIG) throw error;
+        full();
+      }
+    },
     remove: (key) => mapDelete(fd, key),
     entries: () => mapEntries(fd, keySize, valueSize),
   };

@@ -1,6 +1,6 @@
 // Scripts of the language and exactly what they print. Each ends by itself.
 
-export interface LanguageCase { readonly name: string; readonly script: string; readonly output: string; readonly args?: readonly string[] }
+export interface LanguageCase { readonly name: string; readonly script: string; readonly output: string; readonly stderr?: string; readonly args?: readonly string[] }
 
 /** Wraps statements into a begin probe that exits. */
 const begin = (body: string) => `begin { ${body} exit(); }`;
@@ -23,7 +23,10 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "increments", script: begin("$i = 5; print($i++); print($i); print(++$i); print($i--); print(--$i);"), output: `5\n6\n7\n7\n5\n${end}` },
   { name: "compound", script: begin("$i = 5; $i += 3; $i *= 2; $i -= 1; $i /= 2; $i <<= 2; $i |= 1; $i ^= 3; $i %= 20; $i &= 14; $i >>= 1; print($i);"), output: `5\n${end}` },
   { name: "sizes", script: begin("print((sizeof(uint8), sizeof(int32), sizeof(uint64), sizeof(struct task_struct) > 1000));"), output: `(1, 4, 8, true)\n${end}` },
-  { name: "division by zero is zero", script: begin("$z = 0; print(5 / $z); "), output: `0\n${end}` },
+  { name: "division by zero is one, and said", script: begin("$z = 0; print(5 / $z); @x = 7; @x %= $z;"), output: `1\n${maps("@x: 1\n")}`,
+    stderr: ["-e:1:23-29", "-e:1:40-48"].map((place) => `${place}: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n`).join("") },
+  { name: "a value or another", script: begin("$x = 0; print($x ?: 5); print(7 ?: 5);"), output: `5\n7\n${end}` },
+  { name: "the type of an expression", script: begin("$x = (uint8)5; $y = (typeof($x))300; print($y); let $z: typeof($x) = 7; print(sizeof($z));"), output: `44\n1\n${end}` },
 
   // control flow
   { name: "else if", script: begin('$x = 2; if ($x == 1) { print("one"); } else if ($x == 2) { print("two"); } else { print("more"); }'), output: `two\n${end}` },
@@ -39,6 +42,9 @@ export const languageCases: readonly LanguageCase[] = [
 
   // strings, tuples, records
   { name: "strings", script: begin('$s = "hello"; print($s); print($s == "hello"); print($s != "world"); printf("%s|%10s|%-6s|\\n", $s, $s, $s);'), output: `hello\ntrue\ntrue\nhello|     hello|hello |\n${end}` },
+  { name: "texts together", script: begin('$s = str_concat("ab", "cd"); print($s); print(str_concat($s, "") == "abcd"); print(strlen(str_concat($s, $s)));'), output: `abcd\ntrue\n8\n${end}` },
+  { name: "memory in order", script: begin('print((memcmp("abc", "abd", 3), memcmp("abc", "abb", 3), memcmp("abcdefghijk", "abcdefghijk", 11)));'), output: `(-1, 1, 0)\n${end}` },
+  { name: "bytes that are no text", script: begin('print(buf("a\\xff", 2)); printf("%s\\n", "\\xc3\\xa9");'), output: `a\\xff\n\u00e9\n${end}` },
   { name: "escapes", script: begin('printf("a\\tb\\\\ \\"q\\" \\x41\\n");'), output: `a\tb\\ "q" A\n${end}` },
   { name: "string functions", script: begin('print((strncmp("abc", "abd", 2), strncmp("abc", "abd", 3) != 0, strcontains("hello", "ell"), strcontains("hello", "x")));'), output: `(0, true, true, false)\n${end}` },
   { name: "str with a length", script: begin('print(str("hello", 3));'), output: `hel\n${end}` },
@@ -46,16 +52,20 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "records", script: begin('$r = (a=1, b="x"); print($r); print($r.b);'), output: `{ .a = 1, .b = x }\nx\n${end}` },
   { name: "array cast", script: begin("$a = (int8[4])0x01020304; print($a); print($a[1]);"), output: `[4,3,2,1]\n3\n${end}` },
   { name: "booleans", script: begin("$b = true; print($b); if (!$b) { print(1); } else { print(0); } @b = false;"), output: `true\n0\n${maps("@b: false\n")}` },
-  { name: "byte swap", script: begin("print((bswap((uint16)0x0102), bswap((uint32)0x01020304), bswap((uint8)7)));"), output: `(513, 67305985, 7)\n${end}` },
+  { name: "byte swap", script: begin("print((bswap((uint16)0x0102), bswap((uint32)0x01020304), bswap((uint8)7), bswap(1), bswap(300)));"), output: `(513, 67305985, 7, 1, 11265)\n${end}` },
 
   // printf
   { name: "printf", script: begin('printf("%d %u %x %X %o %c %%|%5d|%-5d|%05d|%+d|%#x\\n", -1, 7, 255, 255, 8, 65, 42, 42, 42, 42, 255);'), output: `-1 7 ff FF 10 A %|   42|42   |00042|+42|0xff\n${end}` },
   { name: "printf sizes", script: begin('printf("%hhd %hd %d %ld %lld %llu %lx\\n", 1, 2, 3, 4, 5, 6, 255);'), output: `1 2 3 4 5 6 ff\n${end}` },
+  { name: "printf modifiers", script: begin('printf("%hhx %hd %hhu %lx %x\\n", 0x1234567, 70000, 200, (int8)-1, (int8)-1);'), output: `67 4464 200 ffffffffffffffff ffffffff\n${end}` },
+  { name: "printf texts of numbers", script: begin('printf("%s|%4s|%-4s|%s\\n", 1, 2, 3, (1, "x"));'), output: `1|   2|3   |(1, x)\n${end}` },
   { name: "printf buffers", script: begin('printf("%r %rx %rh\\n", buf("a\\x01", 2), buf("a", 1), buf("ab", 2));'), output: `a\\x01 \\x61 61 62\n${end}` },
   { name: "printf enum", script: "enum color { RED = 1, BLUE = 5 } begin { printf(\"%d %s\\n\", BLUE, BLUE); print(RED); exit(); }", output: `5 BLUE\nRED\n${end}` },
   { name: "kernel enum", script: begin('printf("%d %s\\n", BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_ARRAY);'), output: `2 BPF_MAP_TYPE_ARRAY\n${end}` },
   { name: "addresses", script: begin("print((ntop(0x0100007f), ntop(2, 0x08080808)));"), output: `(127.0.0.1, 8.8.8.8)\n${end}` },
   { name: "error names", script: begin("print((strerror(2), strerror(13)));"), output: `(No such file or directory, Permission denied)\n${end}` },
+  { name: "signal names", script: begin("print((signal_name(9), signal_name(1), signal_name(0)));"), output: `(Killed, Hangup, Unknown signal 0)\n${end}` },
+  { name: "null pointers", script: begin("$p = (uint64 *)0; print($p); print(ksym(0));"), output: `0x0\n0\n${end}` },
   { name: "kernel symbols", script: begin('print(ksym(kaddr("do_exit")));'), output: `do_exit\n${end}` },
 
   // maps
@@ -71,11 +81,16 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "tuple keys", script: begin("@m[(1, 2)] = 3; @m[(4, 5)] = 6;"), output: maps("@m[1, 2]: 3\n@m[4, 5]: 6\n") },
   { name: "top and divisor", script: begin("@m[1] = 10; @m[2] = 30; @m[3] = 20; print(@m, 2); print(@m, 1, 10); clear(@m);"), output: `@m[3]: 20\n@m[2]: 30\n@m[2]: 3\n${end}` },
 
+  { name: "a lone map that is empty", script: begin('@n = 1; clear(@n); print(@n); @s = "x"; clear(@s); print(@s); @c = count(); clear(@c); print(@c); @h = hist(1); clear(@h); print(@h);'), output: `@n: 0\n@s: \n@c: 0\n${end}` },
+  { name: "a full map", script: `let @a = hash(1); ${begin("@a[1] = 1; @a[2] = 2;")}`, output: maps("@a[1]: 1\n"), stderr: "WARNING: 1 updates of @a failed: the map is full (raise max_map_keys)\n" },
+
   // aggregations
   { name: "count and sum", script: begin("@c = count(); @c = count(); @s = sum(5); @s = sum(-9);"), output: maps("@c: 2\n@s: -4\n") },
   { name: "minimum, maximum, average", script: begin("@i = min(5); @i = min(-3); @x = max(5); @x = max(9); @a = avg(7); @a = avg(8);"), output: maps("@a: 7\n@i: -3\n@x: 9\n") },
   { name: "stats", script: begin("@t = stats(10); @t = stats(21);"), output: maps("@t: { .count = 2, .average = 15, .total = 31 }\n") },
   { name: "keyed aggregations", script: begin('@c["x"] = count(); @c["y"] = count(); @c["y"] = count(); @a[1] = avg(10); @a[1] = avg(20);'), output: maps("@a[1]: 15\n@c[x]: 1\n@c[y]: 2\n") },
+  { name: "one of several stats", script: begin("@t[1] = stats(10); @t[2] = stats(21); print(@t[2]); clear(@t);"), output: `{ .count = 1, .average = 21, .total = 21 }\n${end}` },
+  { name: "fine histogram", script: begin("@h = hist(8192, 3);"), output: maps(`@h:\n[8K, 9K)               1 |${"@".repeat(52)}|\n\n`) },
   { name: "histogram", script: begin("@h = hist(0); @h = hist(1); @h = hist(3); @h = hist(-4);"), output: maps(
     `@h:\n(..., 0)               1 |${"@".repeat(52)}|\n[0]                    1 |${"@".repeat(52)}|\n`
     + `[1]                    1 |${"@".repeat(52)}|\n[2, 4)                 1 |${"@".repeat(52)}|\n\n`) },
@@ -91,5 +106,7 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "defines", script: `#define LIMIT 10\n${begin("print(LIMIT * 2);")}`, output: `20\n${end}` },
   { name: "comments", script: "// one\n/* two */ begin { /* three */ print(1); exit(); } // four", output: `1\n${end}` },
   { name: "begin looks at the kernel", script: begin('print((curtask.pid == pid, *(uint8*)kaddr("do_exit") > 0));'), output: `(true, true)\n${end}` },
+  { name: "nothing to wait for", script: "begin { print(1); } end { print(2); }", output: `1\n2\n${end}` },
+  { name: "names of timers", script: "interval:ms:20 { print(probe); exit(); }", output: `interval:ms:20\n${end}` },
   { name: "probe name", script: begin("print(probe);"), output: `begin\n${end}` },
 ];

@@ -11,7 +11,7 @@ import { layOutFrame } from "./frame.ts";
 import { writeGate } from "./gate.ts";
 import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
-import { fill, zero } from "./memory.ts";
+import { concatStrings, fill, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
   branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
@@ -270,6 +270,10 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       return emitter.move(scope.resultRegister(instruction.result), compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length));
     case "find-string":
       return emitter.move(scope.resultRegister(instruction.result), findString(scope, scope.place(instruction.text), instruction.capacity, instruction.needle, instruction.needleCapacity));
+    case "concat-strings": {
+      const { to, capacity, left, leftCapacity, right, rightCapacity } = instruction;
+      return concatStrings(scope, { memory: scope.place(to), capacity }, { memory: scope.place(left), capacity: leftCapacity }, { memory: scope.place(right), capacity: rightCapacity });
+    }
     case "string-length":
       return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
     case "map-load": return mapLoad(scope, instruction);

@@ -1,5 +1,5 @@
 // Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
-import { Jump } from "../../bpf/instruction.ts";
+import { Alu, Jump } from "../../bpf/instruction.ts";
 import type { Place, Source } from "../ir.ts";
 import { addressOf, at, constant, inRegister } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -118,6 +118,20 @@ function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { 
   }
   // A failed read leaves zeroes, so the terminator is there in any case.
   return wantLength ? lengthFromResult(scope) : undefined;
+}
+
+interface Text { readonly memory: Memory; readonly capacity: number }
+
+/** Two texts, one after the other. The helper tells where the first ends, within bounds that the verifier takes from it. */
+export function concatStrings(scope: FunctionScope, to: Text, left: Text, right: Text): void {
+  const { emitter } = scope;
+  zero(scope, to.memory, to.capacity);
+  emitter.call("probe_read_kernel_str", addressOf(to.memory), constant(left.capacity), addressOf(left.memory));
+  const length = lengthFromResult(scope);
+  const end = emitter.addressRegister(to.memory);
+  emitter.alu(Alu.ADD, end, length);
+  emitter.call("probe_read_kernel_str", inRegister(end), constant(right.capacity), addressOf(right.memory));
+  emitter.touch(to.memory);
 }
 
 /** min(value, most), as a number that the verifier knows to be so. */

@@ -67,6 +67,11 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = ${out.support("findString")}(${at(text)}, ${instruction.capacity}, ${at(needle)}, ${instruction.needleCapacity});`);
       return;
     }
+    case "concat-strings": {
+      const [to, left, right] = [instruction.to, instruction.left, instruction.right].map((place) => at(out.place(place)));
+      out.line(`${out.support("concatStrings")}(${to}, ${instruction.capacity}, ${left}, ${instruction.leftCapacity}, ${right}, ${instruction.rightCapacity});`);
+      return;
+    }
     case "string-length":
       out.line(`v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`);
       return;

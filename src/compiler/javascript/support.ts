@@ -22,6 +22,12 @@ export const supportFunctions = {
   for (let i = 0; i < capacity; i++) if ((bytes[at + i] ?? 0) === 0) return i;
   return capacity;
 }`,
+  concatStrings: `function concatStrings(to, at, capacity, left, leftAt, leftCapacity, right, rightAt, rightCapacity) {
+  to.fill(0, at, at + capacity);
+  const length = stringLength(left, leftAt, leftCapacity);
+  to.set(left.subarray(leftAt, leftAt + length), at);
+  to.set(right.subarray(rightAt, rightAt + stringLength(right, rightAt, rightCapacity)), at + length);
+}`,
   findString: `function findString(text, at, capacity, needle, needleAt, needleCapacity) {
   const end = stringLength(text, at, capacity), length = stringLength(needle, needleAt, needleCapacity);
   for (let start = 0; start + length <= end; start++) {
@@ -74,7 +80,9 @@ export const supportFunctions = {
 export type SupportName = keyof typeof supportFunctions;
 
 /** What a support function itself calls. */
-export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = { findString: ["stringLength"] };
+export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
+  findString: ["stringLength"], concatStrings: ["stringLength"],
+};
 
 /** The function of a source that generate() made. */
 export function evaluate(source: string): HostFunction {

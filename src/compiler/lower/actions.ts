@@ -1,16 +1,15 @@
 // Calls that do something: events for the host, and acts on the traced process.
 import { parsePrintf } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
+import { sizeOf } from "../../language/layout.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { EventAction } from "../plan.ts";
-import type { Source } from "../ir.ts";
 import { literalText, pointed } from "./calls.ts";
-import { mapOf } from "./map-access.ts";
+import { keyPlace, mapOf } from "./map-access.ts";
 import { addressOf } from "./memory.ts";
+import { send, type Field } from "./send.ts";
 import type { FunctionState } from "./state.ts";
-
-interface Field { readonly name: string; readonly type: Type; readonly source: () => Source }
 
 /** Lowers an action; false when the call is not one. */
 export function action(f: FunctionState, e: Call): boolean {
@@ -85,6 +84,14 @@ function print(f: FunctionState, e: Call): void {
     send(f, e, { kind: "print-map", map: index }, [number("top", top), number("divisor", divisor)]);
     return;
   }
+  if (subject.type.kind === "aggregate") {
+    // What is kept for each CPU on its own is gathered when the event is handled.
+    const key: Type = { kind: "tuple", elements: map.keys };
+    const from = keyPlace(f, subject);
+    send(f, e, { kind: "print-aggregate", map: index }, from === undefined ? [] : [
+      { name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }]);
+    return;
+  }
   const keys = subject.keys.length === map.keys.length
     ? subject.keys.map((key, i) => field(f, `key${i}`, key, map.keys[i]))
     : [field(f, "key", subject.keys[0], { kind: "tuple", elements: map.keys })];
@@ -108,16 +115,4 @@ function join(f: FunctionState, e: Call): void {
     },
   }));
   send(f, e, { kind: "join", separator: separator === undefined ? " " : literalText(separator) }, fields);
-}
-
-/** Emits an event. A call that is lowered twice keeps its schema. */
-function send(f: FunctionState, e: Call, act: EventAction, fields: readonly Field[]): void {
-  const sources = fields.map(({ source }) => source());
-  let schema = f.schemas.get(e);
-  if (schema === undefined) {
-    const probe = f.handler.sites.length === 1 ? f.handler.sites[0].name : f.handler.probe.specs.map((spec) => spec.text).join(",");
-    schema = f.module.schemas.push({ action: act, fields: fields.map(({ name, type }) => ({ name, type })), span: e.span, probe }) - 1;
-    f.schemas.set(e, schema);
-  }
-  f.build.emit({ op: "emit", schema, fields: sources });
 }

@@ -6,7 +6,7 @@ import type { StringType, StructView, Type } from "../../language/types.ts";
 import { fieldLayout } from "../../language/layout.ts";
 import type { BuiltinValue, Place, Source, Value } from "../ir.ts";
 import { decide } from "./choose.ts";
-import { textBytes } from "./equality.ts";
+import { endedText } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, contextValue, fetchValue } from "./fetch.ts";
 import { at, copy, loadBytes, noteTyped, part } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
@@ -109,7 +109,7 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
 }
 
 function text(characters: string): Located {
-  const bytes = textBytes(characters);
+  const bytes = endedText(characters);
   return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
 }
 

@@ -3,10 +3,10 @@ import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import type { Argument } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Place, Source, Value } from "../ir.ts";
+import type { Place, Source, Value, Width } from "../ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { plainBuiltin, userSymbol } from "./builtins.ts";
-import { capacityOf, equalBytes, equalStrings, textBytes, textPlace } from "./equality.ts";
+import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { entryValue, keyPlace, mapOf } from "./map-access.ts";
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
@@ -32,11 +32,12 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "strlen": return textLength(f, args[0]);
     case "strcap": return build.constant(BigInt(capacityOf(args[0].type)));
     case "strncmp": return equalStrings(f, args[0], args[1], Number(literalNumber(f, args[2])));
-    case "memcmp": return memoryDiffers(f, e);
+    case "memcmp": return compareMemory(f, e);
     case "strcontains": return build.compare("sge", findText(f, args[0], args[1]), zero());
     case "strstr": return findText(f, args[0], args[1]);
     case "bswap": {
-      const width = widthOf(args[0].type);
+      // As wide as the checker found it: a literal is narrower than its type.
+      const width = widthOf(e.type);
       const value = f.value(args[0]);
       if (width === 1) return convert(f, value, args[0].type, e.type);
       return build.give((result) => ({ op: "swap-bytes", result, value, bits: width === 2 ? 16 : width === 4 ? 32 : 64 }));
@@ -197,7 +198,7 @@ function length(f: FunctionState, e: Call): Value {
 
 function textLength(f: FunctionState, e: Expression): Value {
   const { build } = f;
-  if (e.kind === "string") return build.constant(BigInt(textBytes(e.value).length - 1));
+  if (e.kind === "string") return build.constant(BigInt(endedText(e.value).length - 1));
   if (e.type.kind === "string") {
     const source = f.source(e, e.type, true);
     if (source.kind === "string") {
@@ -214,7 +215,7 @@ function textLength(f: FunctionState, e: Expression): Value {
 
 function findText(f: FunctionState, haystack: Expression, needle: Expression): Value {
   const text = textPlace(f, haystack);
-  const literal = needle.kind === "string" ? textBytes(needle.value) : undefined;
+  const literal = needle.kind === "string" ? endedText(needle.value) : undefined;
   const wanted = literal ?? textPlace(f, needle);
   const size = (e: Expression): number => capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1);
   return f.build.give((result) => ({
@@ -222,12 +223,11 @@ function findText(f: FunctionState, haystack: Expression, needle: Expression): V
   }));
 }
 
-function memoryDiffers(f: FunctionState, e: Call): Value {
+/** -1, 0 or 1, as the first bytes that differ are: compared in words, whose order in memory is that of big-endian numbers. */
+function compareMemory(f: FunctionState, e: Call): Value {
+  const { build } = f;
   const [left, right, count] = e.args;
   const size = Number(literalNumber(f, count));
-  if (left.type.kind !== "pointer" && right.type.kind !== "pointer" && sizeOf(left.type) === size && sizeOf(right.type) === size) {
-    return equalBytes(f, left, right);
-  }
   const place = (operand: Expression): Place => {
     const own = f.slotOf("compared", Math.max(1, size));
     f.build.emit({ op: "zero", at: own, size: Math.max(1, size) });
@@ -236,16 +236,54 @@ function memoryDiffers(f: FunctionState, e: Call): Value {
   };
   const first = place(left);
   const second = place(right);
-  return f.build.give((result) => ({ op: "compare-bytes", result, left: first, right: second, length: size }));
+  const result = build.newVariable();
+  const [differ, join] = [build.newBlock(), build.newBlock()];
+  const words = [build.newVariable(), build.newVariable()];
+  const ordered = (place: Place, offset: number, width: Width): Value => {
+    const word = build.give((loaded) => ({ op: "load", result: loaded, from: at(place, offset), size: width, signed: false }));
+    return width === 1 ? word : build.give((swapped) => ({ op: "swap-bytes", result: swapped, value: word, bits: width === 2 ? 16 : width === 4 ? 32 : 64 }));
+  };
+  for (let offset = 0; offset < size;) {
+    const left = size - offset;
+    const width: Width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    const [a, b] = [ordered(first, offset, width), ordered(second, offset, width)];
+    build.write(words[0], a);
+    build.write(words[1], b);
+    const edges = build.branch(build.compare("ne", a, b));
+    build.start(edges.then);
+    build.jump(differ);
+    build.start(edges.otherwise);
+    offset += width;
+  }
+  build.write(result, build.constant(0n));
+  build.jump(join);
+  build.seal(differ);
+  if (size > 0) {
+    build.start(differ);
+    const [a, b] = words.map((word) => build.read(word));
+    build.write(result, build.binary("sub", build.compare("ugt", a, b), build.compare("ult", a, b)));
+    build.jump(join);
+  }
+  build.seal(join);
+  build.start(join);
+  return build.read(result);
 }
 
 // ── text, bytes and other memory ──
 
 export function callLocated(f: FunctionState, e: Call): Located {
   const { name, args, type } = e;
+  const { build } = f;
   switch (name) {
     case "str": return { at: "source", source: textAt(f, e) };
     case "buf": return bufferOf(f, e);
+    case "str_concat": {
+      const [left, right] = args.map((arg) => textPlace(f, arg));
+      const to = f.slot("text", type);
+      const [leftCapacity, rightCapacity] = args.map((arg) => capacityOf(arg.type));
+      build.emit({ op: "concat-strings", to, capacity: sizeOf(type), left, leftCapacity, right, rightCapacity });
+      return { at: "place", place: to };
+    }
     case "path": {
       const memory = pointed(f, args[0]);
       if (memory.at !== "memory") return f.refuse(args[0].span, "`path()` wants a struct path in the kernel");

@@ -2,6 +2,7 @@
 import type { Expression } from "../../language/program.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
+import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Value } from "../ir.ts";
 import { placeOf } from "./memory.ts";
 import { isRegister, storedType } from "./registers.ts";
@@ -10,15 +11,15 @@ import type { FunctionState } from "./state.ts";
 /** 1 when two texts differ (in their first `limit` characters), else 0. */
 export function equalStrings(f: FunctionState, left: Expression, right: Expression, limit = Infinity): Value {
   const [a, b] = left.kind === "string" && right.kind !== "string" ? [right, left] : [left, right];
-  const second = b.kind === "string" ? textBytes(b.value) : textPlace(f, b);
+  const second = b.kind === "string" ? endedText(b.value) : textPlace(f, b);
   const length = Math.min(capacityOf(a.type), capacityOf(b.type), limit);
   const first = textPlace(f, a);
   return f.build.give((result) => ({ op: "compare-strings", result, left: first, right: second, length }));
 }
 
 /** A literal's characters and its end. */
-export function textBytes(text: string): Uint8Array {
-  const characters = new TextEncoder().encode(text);
+export function endedText(text: string): Uint8Array {
+  const characters = textBytes(text);
   const bytes = new Uint8Array(characters.length + 1);
   bytes.set(characters);
   return bytes;

@@ -2,10 +2,12 @@
 import type { Binary, BlockExpression, Cast, Conditional, Expression, Increment, Unary, Variable } from "../../language/program.ts";
 import type { Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
+import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Source, Value } from "../ir.ts";
 import { accessValue, addressValue, entryValue, locateAccess, locateEntry } from "./access.ts";
 import { builtinLocated, builtinValue } from "./builtins.ts";
 import { callLocated, callValue } from "./calls.ts";
+import { divide } from "./division.ts";
 import { equalBytes, equalStrings } from "./equality.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
 import { keyPlace, mapOf, mapValue } from "./map-access.ts";
@@ -90,8 +92,9 @@ function binaryValue(f: FunctionState, e: Binary): Value {
     const l = f.value(left);
     return build.compare(comparison(operator, left.type, right.type), l, f.value(right));
   }
-  const l = f.value(left);
-  return arithmetic(f, operator, { value: l, type: left.type }, { value: f.value(right), type: right.type }, e.type);
+  const l = { value: f.value(left), type: left.type };
+  const r = { value: f.value(right), type: right.type };
+  return operator === "/" || operator === "%" ? divide(f, operator, l, r, e.type, e) : arithmetic(f, operator, l, r, e.type);
 }
 
 /** A condition as a number. */
@@ -254,7 +257,7 @@ export function locate(f: FunctionState, e: Expression): Located {
 }
 
 function literal(text: string, size: number): Source {
-  const characters = new TextEncoder().encode(text);
+  const characters = textBytes(text);
   const bytes = new Uint8Array(characters.length + 1);
   bytes.set(characters);
   return constantString(bytes, { kind: "string", capacity: Math.max(1, size) });

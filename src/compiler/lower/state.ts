@@ -3,7 +3,7 @@
 import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
-import type { Call, Expression, Statement } from "../../language/program.ts";
+import type { Expression, Statement } from "../../language/program.ts";
 import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
@@ -109,8 +109,8 @@ export class FunctionState {
   readonly build = new FunctionBuilder();
   /** The function that runs this one for each entry of a map. */
   readonly outer: FunctionState | undefined;
-  /** A call that is lowered twice (unrolled) sends events of one schema. Shared with callbacks. */
-  readonly schemas: Map<Call, number>;
+  /** What is lowered twice (unrolled) sends events of one schema. Shared with callbacks. */
+  readonly schemas: Map<object, number>;
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];

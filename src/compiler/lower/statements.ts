@@ -4,6 +4,7 @@ import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Source, Value } from "../ir.ts";
 import { action } from "./actions.ts";
+import { divide } from "./division.ts";
 import { incrementValue } from "./expressions.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
 import { leave, leaveHandler } from "./leave.ts";
@@ -175,7 +176,9 @@ function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Valu
   }
   const operand = { value: f.value(value), type: value.type };
   const wide: Type = type.kind === "pointer" ? type : { kind: "integer", bits: 64, signed: isSigned(type) };
-  return convert(f, arithmetic(f, operator, { value: old, type }, operand, wide), wide, type);
+  const before = { value: old, type };
+  const result = operator === "/" || operator === "%" ? divide(f, operator, before, operand, wide, s) : arithmetic(f, operator, before, operand, wide);
+  return convert(f, result, wide, type);
 }
 
 // ── loops over numbers ──

@@ -69,6 +69,7 @@ function mapSlots(i: Instruction, to: (slot: number) => number): Instruction {
     case "compare-strings": return { ...i, left: place(i.left), right: i.right instanceof Uint8Array ? i.right : place(i.right) };
     case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
     case "find-string": return { ...i, text: place(i.text), needle: i.needle instanceof Uint8Array ? i.needle : place(i.needle) };
+    case "concat-strings": return { ...i, to: place(i.to), left: place(i.left), right: place(i.right) };
     case "string-length": return { ...i, text: place(i.text) };
     case "stack-length": return { ...i, stack: place(i.stack) };
     case "map-copy": return keyed({ ...i, to: place(i.to) });

@@ -42,6 +42,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "compare-strings":
     case "compare-bytes":
     case "find-string":
+    case "concat-strings":
     case "string-length":
     case "map-load":
     case "map-copy":
@@ -133,6 +134,7 @@ export function isPure(instruction: Instruction): boolean {
     case "store":
     case "zero":
     case "fill":
+    case "concat-strings":
     case "map-copy":
     case "map-store":
     case "map-add":

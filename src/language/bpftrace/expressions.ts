@@ -17,7 +17,8 @@ export function parseExpression(p: Cursor): Expression {
   return p.nested(() => {
     const condition = parseBinary(p, 2);
     if (!p.accept("?")) return condition;
-    const then = parseExpression(p);
+    // `a ?: b` is a, unless that is 0.
+    const then = p.token.text === ":" ? condition : parseExpression(p);
     p.expect(":", "in `condition ? value : value`");
     const otherwise = parseExpression(p);
     return { kind: "conditional", condition, then, otherwise, type: unknownType, span: around(condition, otherwise) };

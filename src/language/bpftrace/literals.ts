@@ -1,4 +1,5 @@
 // What integer and string literals mean.
+import { byteCharacter } from "../text-bytes.ts";
 
 const nanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n, us: 1_000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n,
@@ -31,7 +32,7 @@ const escapes: Readonly<Record<string, number>> = {
 
 /**
  * The text between a literal's quotes with escapes replaced. `\x` and octal escapes are bytes: runs of them that are UTF-8
- * become its characters, others the characters U+0080 to U+00FF.
+ * become its characters, others those of text-bytes.ts.
  */
 export function stringValue(written: string): { readonly value: string; readonly problems: readonly { at: number; message: string }[] } {
   if (!written.includes("\\")) return { value: written, problems: [] };
@@ -73,7 +74,7 @@ function decode(bytes: readonly number[]): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
   } catch {
-    return String.fromCharCode(...bytes);
+    return bytes.map(byteCharacter).join("");
   }
 }
 

@@ -116,10 +116,13 @@ function tryBaseType(p: Cursor): TypeName | undefined {
   if (word === "typeof" && p.peek().text === "(") {
     p.advance();
     p.advance();
+    const inside = p.token.start;
     const type = tryType(p);
-    if (type === undefined || !p.at(")")) return undefined;
-    p.advance();
-    return type;
+    if (type !== undefined && p.accept(")")) return type;
+    p.seek(inside);
+    const of = p.grammar.expression(p);
+    p.expect(")", "after `typeof(…`");
+    return { ...result("typeof"), of };
   }
   const parameter = p.expansion?.arguments.get(word);
   if (parameter?.kind === "type") {

@@ -18,7 +18,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "memcmp", form: "function", arity: [3, 3], signature: "memcmp(left, right, count)", placement: "both", type: i64, doc: "Compares bytes: 0 when equal, else the sign of the first difference." },
   { name: "strcontains", form: "function", arity: [2, 2], signature: "strcontains(haystack, needle)", placement: "both", type: boolType, doc: "Whether a string is part of another." },
   { name: "strstr", form: "function", arity: [2, 2], signature: "strstr(haystack, needle)", placement: "both", type: i64, doc: "Where a string first occurs in another, or -1." },
-  { name: "str_concat", form: "function", arity: [2, 2], signature: "str_concat(first, second)", placement: "both", planned: true, doc: "Two strings, one after the other." },
+  { name: "str_concat", form: "function", arity: [2, 2], signature: "str_concat(first, second)", placement: "both", doc: "Two strings, one after the other." },
   { name: "bswap", form: "function", arity: [1, 1], signature: "bswap(n)", placement: "both", doc: "An integer with its bytes in reverse order." },
 
   // ── addresses ──

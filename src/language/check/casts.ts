@@ -48,7 +48,7 @@ export function checkCast(node: Cast, body: Body): Expression {
       // A bare literal is as wide as the array wants, or as it must be.
       const literal = operand.kind === "integer" && isLiteral(operand) ? sizeOf(narrowest(operand.value)) : undefined;
       const source = literal !== undefined ? (to.length === 0 ? literal : Math.max(element * to.length, literal))
-        : from.kind === "string" ? (to.length === 0 || from.capacity !== element * to.length ? from.capacity - 1 : from.capacity) : sizeOf(from);
+        : from.kind === "string" ? (to.length === 0 || from.capacity === element * to.length ? from.capacity : from.capacity - 1) : sizeOf(from);
       const length = to.length === 0 ? Math.floor(source / element) : to.length;
       if (length * element !== source) return refuse(`the one has ${source} bytes, the other ${length * element}`);
       return done({ kind: "array", element: to.element, length });

@@ -3,6 +3,7 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
+import { textLength } from "../text-bytes.ts";
 import type { Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
@@ -24,7 +25,7 @@ import { dataIn, viewOf } from "./views.ts";
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
     case "integer": return { ...node, type: literalType(node.value) };
-    case "string": return { ...node, type: { kind: "string", capacity: Buffer.byteLength(node.value) + 1 } };
+    case "string": return { ...node, type: { kind: "string", capacity: textLength(node.value) + 1 } };
     case "boolean": return { ...node, type: boolType };
     case "identifier": return checkIdentifier(node, body);
     case "builtin": {

@@ -132,6 +132,10 @@ export function defaultSpace(body: Body): AddressSpace {
 
 /** A written type, as it is meant in this body: a program's own types are known where it is probed. */
 export function resolveType(written: TypeName, space: AddressSpace, body: Body): ResolvedTypeName {
+  if (written.of !== undefined) {
+    const { type } = body.pass.expression(written.of, body);
+    return { type: body.pass.names.derived(settled(type), written, space) };
+  }
   return body.pass.names.resolve(written, space, body.context === undefined || body.context === "host" ? undefined : body.context.typeNamed);
 }
 

@@ -75,7 +75,7 @@ function prints(letter: string, type: Type): boolean {
       return type.kind === "integer" || type.kind === "enum" || type.kind === "boolean" || type.kind === "pointer";
     case "c": case "gr": return type.kind === "integer" || type.kind === "enum";
     case "r": case "rx": case "rh": return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
-    case "s": return type.kind !== "integer" && type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
+    case "s": return type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
     default: return false;
   }
 }
@@ -83,7 +83,6 @@ function prints(letter: string, type: Type): boolean {
 function suggestion(type: Type): string {
   switch (type.kind) {
     case "pointer": return "use %p for the address, or str() and %s for the text behind it";
-    case "integer": return "use %d or %x; of an address, str() and %s for the text behind it";
     case "buffer": return "use %r";
     default: return "use %s";
   }

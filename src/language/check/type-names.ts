@@ -78,10 +78,15 @@ export class TypeNames {
     if (written.tag === undefined && written.name === "inet" && written.pointers === 0) return { type: { kind: "named", of: "inet" } };
     const base = this.#base(written, further);
     if ("problem" in base) return base;
-    let type = base.type;
+    return { type: this.derived(base.type, written, space) };
+  }
+
+  /** The pointers and dimensions around a base type. */
+  derived(base: Type, written: TypeName, space: AddressSpace): Type {
+    let type = base;
     for (let i = 0; i < written.pointers; i++) type = { kind: "pointer", target: type, space };
     for (const length of written.dimensions.toReversed()) type = { kind: "array", element: type, length };
-    return { type };
+    return type;
   }
 
   #base(written: TypeName, further: Context["typeNamed"]): ResolvedTypeName {

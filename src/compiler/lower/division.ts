@@ -1,0 +1,32 @@
+// Division whose divisor may be 0: the result is 1, and a warning says so, as bpftrace has it.
+import { parsePrintf } from "../../language/printf.ts";
+import type { Span } from "../../language/diagnostic.ts";
+import type { Type } from "../../language/types.ts";
+import type { Value } from "../ir.ts";
+import { arithmetic } from "./scalars.ts";
+import { send } from "./send.ts";
+import type { FunctionState } from "./state.ts";
+
+const warning = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n";
+
+export interface Operand { readonly value: Value; readonly type: Type }
+
+/** `/` and `%`. `node` is what stands in the script, by which its warning is known. */
+export function divide(f: FunctionState, operator: "/" | "%", left: Operand, right: Operand, type: Type, node: { readonly span: Span }): Value {
+  const { build } = f;
+  const known = build.constantOf(right.value);
+  if (known !== undefined && known !== 0n) return arithmetic(f, operator, left, right, type);
+  const result = build.newVariable();
+  const join = build.newBlock();
+  const edges = build.branch(right.value);
+  build.start(edges.then);
+  build.write(result, arithmetic(f, operator, left, right, type));
+  build.jump(join);
+  build.start(edges.otherwise);
+  send(f, node, { kind: "printf", format: parsePrintf(warning), to: "warning" }, []);
+  build.write(result, build.constant(1n));
+  build.jump(join);
+  build.seal(join);
+  build.start(join);
+  return build.read(result);
+}

@@ -1,0 +1,20 @@
+// Events to the host: a schema a place in the script.
+import type { Span } from "../../language/diagnostic.ts";
+import type { Type } from "../../language/types.ts";
+import type { Source } from "../ir.ts";
+import type { EventAction } from "../plan.ts";
+import type { FunctionState } from "./state.ts";
+
+export interface Field { readonly name: string; readonly type: Type; readonly source: () => Source }
+
+/** Emits an event. A node that is lowered twice keeps its schema. */
+export function send(f: FunctionState, node: { readonly span: Span }, act: EventAction, fields: readonly Field[]): void {
+  const sources = fields.map(({ source }) => source());
+  let schema = f.schemas.get(node);
+  if (schema === undefined) {
+    const probe = f.handler.sites.length === 1 ? f.handler.sites[0].name : f.handler.probe.specs.map((spec) => spec.text).join(",");
+    schema = f.module.schemas.push({ action: act, fields: fields.map(({ name, type }) => ({ name, type })), span: node.span, probe }) - 1;
+    f.schemas.set(node, schema);
+  }
+  f.build.emit({ op: "emit", schema, fields: sources });
+}
