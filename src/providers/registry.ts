@@ -14,6 +14,7 @@ import { didYouMean } from "./resolution.ts";
 import { ret } from "./ret.ts";
 import { self } from "./self.ts";
 import { bench, test } from "./suites.ts";
+import { process, thread } from "./process.ts";
 import type { System } from "./system.ts";
 import { interval, profile } from "./timers.ts";
 import { tracepoint } from "./tracepoint.ts";
@@ -24,7 +25,7 @@ import { hasWildcard, matches } from "./wildcard.ts";
 
 export const providers: readonly Provider[] = [
   begin, end, self, interval, profile, tracepoint, rawtracepoint, fentry, fexit, kprobe, kretprobe,
-  uprobe, uretprobe, insn, ret, plt, usdt, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
+  uprobe, uretprobe, insn, ret, plt, usdt, process, thread, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
 ];
 
 const byName = new Map(providers.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider] as const)));

@@ -105,9 +105,9 @@ export interface Binary {
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
   /** What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. */
   debugInfo?(): DebugInfo | string;
-  /** The thread-local storage of an executable: bytes, and what its end is aligned to. A library's is anywhere. */
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
+  /** The thread-local storage of an executable: bytes, and what its end is aligned to. A library's is anywhere. */
   readonly threadLocals?: { readonly size: bigint; readonly align: bigint };
 }
 
