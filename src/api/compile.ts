@@ -52,11 +52,11 @@ export function thisMachine(): LiveSystem {
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, withoutPasses } = options;
+  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, withoutPasses } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
   const compiled = compile(parsed.program, thisMachine(), {
-    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, withoutPasses,
+    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, measured: stats, withoutPasses,
   });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

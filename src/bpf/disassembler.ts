@@ -106,7 +106,9 @@ function jump(instruction: BpfInstruction, index: number, names: ReadonlyMap<num
   if (code === MAY_GOTO) return `may_goto ${index + 1 + offset}`;
   switch (code & 0xf0) {
     case 0x00: return narrow ? `gotol ${index + 1 + imm}` : `goto ${index + 1 + offset}`;
-    case 0x80: return src === Pseudo.CALL ? `call ${names.get(index + 1 + imm) ?? index + 1 + imm}` : `call ${helperName(imm) ?? "helper"}#${imm}`;
+    case 0x80:
+      if (src === Pseudo.KERNEL_FUNCTION) return `call kernel function#${imm}`;
+      return src === Pseudo.CALL ? `call ${names.get(index + 1 + imm) ?? index + 1 + imm}` : `call ${helperName(imm) ?? "helper"}#${imm}`;
     case 0x90: return "exit";
     default: {
       const symbol = jumpSymbols[code & 0xf0];

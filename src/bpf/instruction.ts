@@ -51,6 +51,8 @@ export const Pseudo = {
   MAP_FD: 1, MAP_VALUE: 2, BTF_ID: 3, FUNC: 4,
   /** In a call's source register: a function of this program. */
   CALL: 1,
+  /** In a call's source register: a function of the kernel, by its BTF id. */
+  KERNEL_FUNCTION: 2,
 } as const;
 
 export const LD_IMM64 = Class.LD | Mode.IMM | 0x18;

@@ -20,6 +20,7 @@ import { gatesMap, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
+import { pairReturns } from "./return-pairs.ts";
 import { returnInstances } from "./return-instances.ts";
 import { usedBuiltins } from "./uses.ts";
 
@@ -40,6 +41,8 @@ export interface CompileOptions {
   readonly directLoads?: boolean;
   /** Gates before the handlers, with which a session bounds what they cost. */
   readonly governed?: boolean;
+  /** What each handler costs will be measured: none shares a program with another. */
+  readonly measured?: boolean;
   /** Passes of the optimizer to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
   readonly cgroupId?: (path: string) => bigint | undefined;
@@ -97,7 +100,9 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
-    return { plan: makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false, growing: options.growing }), diagnostics, stages };
+    const plan = makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false, growing: options.growing });
+    const alone = options.governed || options.measured || options.growing;
+    return { plan: alone ? plan : { ...plan, programs: pairReturns(plan.programs) }, diagnostics, stages };
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };

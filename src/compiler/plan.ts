@@ -60,13 +60,14 @@ export interface KernelMap {
 }
 
 export interface Relocation {
-  /** Index of the ld_imm64's first instruction. */
+  /** Index of the ld_imm64's first instruction, or of the call. */
   readonly instruction: number;
   /**
    * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot clock
-   * for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable `symbol`.
+   * for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable `symbol`;
+   * `kernel-function`: that of a function, in a call.
    */
-  readonly kind: "map" | "map-value" | "child-pid" | "boot-to-wall" | "boot-to-tai" | "session-start" | "kernel-variable";
+  readonly kind: "map" | "map-value" | "child-pid" | "boot-to-wall" | "boot-to-tai" | "session-start" | "kernel-variable" | "kernel-function";
   readonly map: number;
   readonly symbol?: string;
   /** For map-value: bytes into the value. */
@@ -83,6 +84,8 @@ export interface KernelProgram {
   readonly cookies: readonly number[];
   /** 8 bytes an instruction. */
   readonly code: Uint8Array;
+  /** Bytes of the stack that the handler itself takes, without what it calls. */
+  readonly frame: number;
   readonly relocations: readonly Relocation[];
   /** Subprograms of the code (map callbacks): the verifier finds them by their calls. For dumps. */
   readonly subprograms: readonly { readonly name: string; readonly start: number }[];

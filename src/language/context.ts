@@ -64,6 +64,11 @@ export interface Context {
   readonly programType: ProgramType;
   /** What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has it. */
   readonly load?: { readonly attachType: number; readonly btfId: number; readonly module?: string };
+  /**
+   * The handler may share a program with the one at the other end of the same functions (compiler/return-pairs.ts): the attach
+   * type of such a program.
+   */
+  readonly session?: { readonly part: "entry" | "return"; readonly attachType: number };
   /** Sleepable programs may fault user pages in; none by default. */
   readonly sleepable?: boolean;
   /** `args`: the arguments by name. */

@@ -1,5 +1,5 @@
 // kprobe and kretprobe: any kernel function or instruction. Many at once by a kprobe-multi link, else perf events.
-import { BPF_TRACE_KPROBE_MULTI, linkCreateKprobeMulti, linkMisses } from "../linux/bpf.ts";
+import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION, linkCreateKprobeMulti, linkMisses } from "../linux/bpf.ts";
 import { cString } from "../linux/ffi.ts";
 import { defineKretprobe, type KprobeEvent } from "../linux/kprobe-events.ts";
 import { openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.ts";
@@ -79,9 +79,10 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const variables = wantsKernelVariables(options.uses);
       const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
       const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : names.length >= MULTI_FROM && !typed && maxactive === undefined;
+      const session = offset === 0n && hasSessions(system, options.uses);
       if (multi && hasMultiLinks(system)) {
         const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
-        return resolved(variantsOf(context(system, true), sites, options));
+        return resolved(variantsOf(context(system, true, session), sites, options));
       }
       if (pmuType("kprobe") === undefined) {
         return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
@@ -89,12 +90,12 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const sites = names.map((symbol): SiteRef => ({
         name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset, ...(maxactive === undefined ? {} : { maxactive }) } satisfies KprobeSite,
       }));
-      if (!typed) return resolved(variantsOf(context(system, false), sites, options));
+      if (!typed) return resolved(variantsOf(context(system, false, session && !returns), sites, options));
       return resolved(sites.map((site): Variant => {
         const func = site.func ?? "";
         const args = options.uses.has("args") && !returns && offset === 0n ? namedArguments(func, system) : undefined;
         const address = variables ? system.symbolAddress(func) : undefined;
-        const plain = context(system, false);
+        const plain = context(system, false, session && !returns);
         const seen = address === undefined ? plain : withKernelVariables(plain, address + offset, returns, system, options).context;
         return { provider: name, context: { ...seen, ...(args ? { args } : {}) }, sites: [site] };
       }));
@@ -110,13 +111,16 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         return [{ site: { ...site, name }, count, help: returns ? missedReturns(name) : "they happened while the CPU was handling another kprobe" }];
       });
       if (request.context.load) {
-        return attaching.together(request.sites.map((_, i) => i), (sites, cookies) => {
+        const session = request.context.load.attachType === BPF_TRACE_KPROBE_SESSION;
+        const functions = session ? request.sites.length / 2 : request.sites.length;
+        const attachment = attaching.together(Array.from({ length: functions }, (_, i) => i), (sites, cookies) => {
           const descriptor = linkCreateKprobeMulti(request.program, {
-            symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns,
+            symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns, session,
           });
           links.push({ descriptor, sites });
           return descriptor;
         }).done({ missed });
+        return session ? ofBothEnds(attachment, request.sites) : attachment;
       }
       const definitions: KprobeEvent[] = [];
       return attaching.each((site, cookie) => {
@@ -129,13 +133,14 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
   };
 
-  function context(system: System, multi: boolean): Context {
+  function context(system: System, multi: boolean, session = false): Context {
     const file = registersOf(hostMachine);
     const registers = system.types.find("pt_regs", "struct");
     return {
       provider: name,
       programType: "kprobe",
       ...(multi ? { load: { attachType: BPF_TRACE_KPROBE_MULTI, btfId: 0 } } : {}),
+      ...(session ? { session: { part: returns ? "return" : "entry", attachType: BPF_TRACE_KPROBE_SESSION } } : {}),
       ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : { numbered: fetchCallArguments(file, "kernel") }),
       registers: fetchRegisters(file),
       contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
@@ -217,6 +222,21 @@ const RETURNS_UNLIMITED = [6, 14] as const;
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {
   return atLeast(system, 5, 18) && system.symbolAddress("register_fprobe_ips") !== undefined;
+}
+
+/**
+ * Whether one link can serve entry and return (Linux 6.10; before 6.14 an entry would be missed where there is no room to
+ * follow its return). What is saved of the registers, and the cookie, are not those of two probes.
+ */
+function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
+  const own = ["reg", "ctx", "var", "vars", "probe", "override"].some((name) => uses.has(name));
+  return !own && atLeast(system, ...RETURNS_UNLIMITED) && system.kernelFunction("bpf_session_is_return") !== undefined;
+}
+
+/** A session's link stands for two probes at each function: the entries are the first half of the sites. */
+function ofBothEnds(attachment: Attachment, sites: readonly SiteRef[]): Attachment {
+  const returned = attachment.failed.map(({ site, reason }) => ({ site: sites[sites.indexOf(site) + sites.length / 2], reason }));
+  return { ...attachment, attached: attachment.attached * 2, failed: [...attachment.failed, ...returned] };
 }
 
 /** A function's arguments by their names in BTF, as far as they are in registers; nothing where BTF has no such function. */

@@ -153,10 +153,12 @@ export class KernelObjects implements Disposable {
     programs: readonly KernelProgram[] = this.#plan.programs, loaded: LoadedProgram[] = this.programs,
   ): void {
     let btf: Btf | undefined;
+    const typesOfKernel = (): Btf => (btf ??= new Btf(readFileSync("/sys/kernel/btf/vmlinux")));
     const targets: Targets = {
       ...constants,
       maps: this.maps,
-      kernelVariable: (symbol) => (btf ??= new Btf(readFileSync("/sys/kernel/btf/vmlinux"))).find(symbol, "variable"),
+      kernelVariable: (symbol) => typesOfKernel().find(symbol, "variable"),
+      kernelFunction: (symbol) => typesOfKernel().find(symbol, "function"),
     };
     // The BTF of kernel modules that tracing programs bind to: only needed while loading.
     const modules = new Map<string, number>();

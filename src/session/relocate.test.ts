@@ -6,6 +6,7 @@ import { relocated, type Targets } from "./relocate.ts";
 const targets: Targets = {
   maps: [7, 300], childPid: 4242, bootToWall: -2n, bootToTai: 37_000_000_000n, start: 0x1234_5678_9abc_def0n,
   kernelVariable: (symbol) => (symbol === "runqueues" ? 99 : undefined),
+  kernelFunction: (symbol) => (symbol === "bpf_session_is_return" ? 66_736 : undefined),
 };
 
 /** r1 = 0x1122334455667788 ll; exit; r2 = 0 ll */
@@ -49,4 +50,12 @@ test("per-CPU kernel variables go by BTF id", () => {
 test("a relocation that is not on a 64-bit load is refused", () => {
   assert.throws(() => patch({ instruction: 2 }), /not on a 64-bit load/);
   assert.throws(() => patch({ map: 2 }), /kernel map 2, of 2/);
+});
+
+test("a call of a kernel function gets its BTF id", () => {
+  const program = (symbol: string) => ({
+    name: "p", code: new Uint8Array([0x85, 0x20, 0, 0, 0, 0, 0, 0]), relocations: [{ instruction: 0, kind: "kernel-function" as const, symbol, map: -1, offset: 0 }],
+  });
+  assert.deepEqual([...relocated(program("bpf_session_is_return"), targets)], [0x85, 0x20, 0, 0, 0xb0, 0x04, 1, 0]);
+  assert.throws(() => relocated(program("nope"), targets), /no function "nope"/);
 });

@@ -21,6 +21,7 @@ export interface Targets {
   readonly start: bigint;
   /** BTF id of a kernel variable. */
   kernelVariable(symbol: string): number | undefined;
+  kernelFunction(symbol: string): number | undefined;
 }
 
 /** A copy of the program's code, ready to load. */
@@ -29,6 +30,13 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
   const view = new DataView(code.buffer);
   for (const relocation of program.relocations) {
     const at = relocation.instruction * 8;
+    if (relocation.kind === "kernel-function") {
+      const symbol = relocation.symbol ?? "";
+      const id = targets.kernelFunction(symbol);
+      if (id === undefined) throw new Error(`this kernel's type information has no function "${symbol}"`);
+      view.setInt32(at + 4, id, true);
+      continue;
+    }
     if (code[at] !== LD_IMM64) {
       throw new Error(`strobe: ${program.name}: the relocation at instruction ${relocation.instruction} is not on a 64-bit load`);
     }

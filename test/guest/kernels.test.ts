@@ -53,7 +53,9 @@ for (const kernel of kernels) {
     const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases].filter(({ name }) => !own || !name.endsWith("of a module"));
     const guest = await runGuest({
       kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
-      jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }],
+      jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }, {
+        script: "strobe -v -e 'kprobe:vfs_r* { @a = count(); } kretprobe:vfs_r* { @b = count(); } interval:ms:100 { clear(@a); clear(@b); exit(); }'",
+      }],
     });
     const results = resultsIn(guest.lines);
     const cells = new Map<string, Cell>();
@@ -71,6 +73,12 @@ for (const kernel of kernels) {
       assert.ok(guest.complete, guest.console.slice(-3000));
     });
     await t.test("nothing is left in tracefs", () => assert.equal(guest.jobs[1]?.stdout, ""));
+    await t.test("entry and return share a program where the kernel can", () => {
+      const [major, minor] = versionOf(files.release);
+      const job = guest.jobs[2];
+      assert.equal(job?.code, 0, job?.stderr);
+      assert.equal(job.stderr.match(/^attached vfs_/gm)?.length, major > 6 || (major === 6 && minor >= 14) ? 1 : 2, job.stderr);
+    });
     t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s, ${results.length} cases`);
     if (!own) columnOf(name, cells);
   });
@@ -83,7 +91,7 @@ const version = versionOf(release()).join(".");
 
 test(`this machine's Linux ${version}`, { skip: only !== undefined && "another kernel was asked for", timeout: 300_000 }, async (t) => {
   const places = await programs(folder.path);
-  const here = (text: string): string => text.replaceAll(/\/bin\/(work|usdt|sleepers)\b/g, (place) => places[place] ?? place);
+  const here = (text: string): string => text.replaceAll(/\/bin\/(work|frameless|usdt|sleepers)\b/g, (place) => places[place] ?? place);
   const cases = probeCases(versionOf(release())).map((one): ProbeCase => ({
     ...one, script: here(one.script), ...(one.command === undefined ? {} : { command: here(one.command) }),
   }));

@@ -94,7 +94,7 @@ function countingProgram(): KernelProgram {
   const { code, patches } = a.finish();
   return {
     name: `${tag}_prog`, provider: "raw", type: "raw_tracepoint", context, sites: [{ name: "raw:sys_enter", data: "sys_enter" }], cookies: [0],
-    code, relocations: patches.map(({ instruction, note }) => ({ instruction, ...note })), subprograms: [],
+    code, relocations: patches.map(({ instruction, note }) => ({ instruction, ...note })), subprograms: [], frame: 0,
   };
 }
 

@@ -185,7 +185,7 @@ export class Differential implements Disposable {
       });
       const fd = loadProgram({
         name: "differential", type: BPF_PROG_TYPE_RAW_TRACEPOINT, license: "Dual MIT/GPL", subprograms: program.subprograms, logLevel: this.logLevel, logSize: this.logLevel === BPF_LOG_STATS ? 1 << 20 : 64 << 20,
-        code: relocated(program, { maps: descriptors, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined }),
+        code: relocated(program, { maps: descriptors, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
       });
       own.push(fd);
       const events: string[] = [];

@@ -28,6 +28,7 @@ export interface GeneratedProgram {
   readonly code: Uint8Array;
   readonly relocations: readonly Relocation[];
   readonly subprograms: readonly { readonly name: string; readonly start: number }[];
+  readonly frame: number;
 }
 
 /** The kernel's limit for a program and the functions it calls together; each part is rounded up to 32. */
@@ -107,6 +108,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     code,
     relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
     subprograms: subprograms.map(({ name, label }) => ({ name, start: assembler.position(label) })),
+    frame: main.frame,
   };
 }
 
