@@ -99,6 +99,12 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
       output: "@: 1000\n@positive: 1",
     },
     {
+      name: "kprobe and kretprobe of many functions", command: work,
+      script: `kprobe:vfs_w* /pid == cpid && arg2 == 64/ { @start[tid] = arg2; @entries[func] = count(); }
+        kretprobe:vfs_w* /@start[tid]/ { @returns[func, retval == @start[tid]] = count(); delete(@start, tid); }`,
+      output: "@entries[vfs_write]: 1000\n@returns[vfs_write, true]: 1000",
+    },
+    {
       name: "tools/kernel-calltree.bt", tool: "kernel-calltree", command: "/bin/work 3", script: "", args: ["[kv]*s_read"],
       // The kernel reads by itself as the program starts.
       output: /^THREAD +MICROSECONDS +FUNCTION\n(?:\d+ +> vfs_read\n\d+ +\d+ {2}< vfs_read\n|\d+ +> ksys_read\n\d+ +  > vfs_read\n\d+ +\d+ {4}< vfs_read\n\d+ +\d+ {2}< ksys_read(?:\n|$)){4,}$/,
