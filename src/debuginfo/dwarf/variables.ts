@@ -130,9 +130,13 @@ export function parametersOf(entry: Entry, around: Surroundings): readonly Entry
   return ordered;
 }
 
-/** Variables that a scope declares itself. */
+/** Variables that a scope declares itself; those that a copy has lost are there and say so. */
 export function localsOf(scope: Entry, around: Surroundings): readonly EntryVariable[] {
-  return [...scope.children()].filter((child) => child.tag === TAG.variable && !child.flag(AT.declaration))
-    .map((child) => new EntryVariable(child, around)).filter(({ name }) => name !== "");
+  const own = [...scope.children()].filter(isLocal);
+  const kept = new Set(own.map((child) => child.reference(AT.abstract_origin)));
+  const abstract = scope.reference(AT.abstract_origin);
+  const lost = abstract === undefined ? [] : [...abstract.children()].filter((child) => isLocal(child) && !kept.has(child));
+  return [...own, ...lost].map((child) => new EntryVariable(child, around)).filter(({ name }) => name !== "");
 }
 
+const isLocal = (child: Entry): boolean => child.tag === TAG.variable && !child.flag(AT.declaration);

@@ -1,0 +1,248 @@
+// The proof of variables: programs of several compilers and settings, stopped at every line that has code. At each stop every
+// parameter and local in scope is what gdb reads at the same instruction of the same run, and what one lacks the other lacks.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { after, before, test } from "node:test";
+import type { DebugInfo, Variable } from "../../src/debuginfo/dwarf/facts.ts";
+import { openBinary } from "../../src/providers/live-binary.ts";
+import { corpusC, corpusCpp, corpusGo, corpusRust, oracle } from "../support/corpus.ts";
+import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+// The kernel names files by their real paths.
+const home = realpathSync(folder.path);
+let objects = "";
+before(() => {
+  objects = bpfObjects();
+  writeFileSync(join(home, "oracle.py"), oracle);
+  writeFileSync(join(home, "corpus.c"), corpusC);
+  writeFileSync(join(home, "corpus.cpp"), corpusCpp);
+  writeFileSync(join(home, "corpus.rs"), corpusRust);
+  writeFileSync(join(home, "corpus.go"), corpusGo);
+  writeFileSync(join(home, "go.mod"), "module main\n");
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+const has = (tool: string, argument = "--version"): boolean => spawnSync(tool, [argument]).status === 0;
+const lacking = (...tools: readonly string[]): string | false => {
+  const missing = tools.find((tool) => !has(tool, tool === "go" ? "version" : "--version"));
+  return missing === undefined ? false : `needs ${missing}`;
+};
+
+/** What JSON numbers lose beyond 53 bits is kept as text. */
+const exactly = (line: string): unknown => JSON.parse(line.replaceAll(/(?<=[[:,]\s*)-?\d{16,}(?=\s*[,}\]])/g, '"$&"'));
+
+interface Hit { readonly pc: number; readonly frames: readonly string[]; readonly vars: Readonly<Record<string, unknown>> }
+
+/** Every place's variables as gdb has them, in order of time. */
+function judged(path: string, file: string, pie: boolean, places: readonly number[]): { readonly base: number; readonly hits: readonly Hit[] } {
+  const order = join(home, "order.json");
+  const output = join(home, "judged.json");
+  writeFileSync(order, JSON.stringify({ output, pie, path, places, references: file.endsWith(".rs") }));
+  const { stderr } = spawnSync("gdb", ["-batch", "-nx", "-ex", `python ORDER=${JSON.stringify(order)}`, "-x", join(home, "oracle.py"), path], { encoding: "utf8", timeout: 60_000 });
+  assert.doesNotMatch(stderr, /Traceback|Python Exception/);
+  const [head, ...lines] = readFileSync(output, "utf8").trim().split("\n").map(exactly);
+  return { base: (head as { base: number }).base, hits: lines as Hit[] };
+}
+
+/** The same by strobe. */
+async function traced(path: string, file: string): Promise<readonly { readonly ip: number; readonly vars: Readonly<Record<string, unknown>> }[]> {
+  const output = join(home, "traced.json");
+  const script = `uprobe:${path}@${file}:* { printf("%d", reg("ip")); print(vars); }`;
+  // Stacks begin where they begin under gdb.
+  const { stderr, code } = await strobe(["-f", "json", "-o", output, "-c", `setarch -R env -i ${path}`, "-e", script], { deadline: 60_000 });
+  assert.equal(code, 0, stderr);
+  assert.doesNotMatch(stderr, /warning|error/);
+  const hits: { ip: number; vars: Readonly<Record<string, unknown>> }[] = [];
+  let ip = 0;
+  for (const line of readFileSync(output, "utf8").trim().split("\n")) {
+    const { type, data } = exactly(line) as { type: string; data: unknown };
+    if (type === "printf") ip = Number(data);
+    else if (type === "value") hits.push({ ip, vars: data as Readonly<Record<string, unknown>> });
+  }
+  return hits;
+}
+
+const GONE = "<optimised out>";
+/** In a floating-point register, which probes do not see. */
+const HIDDEN = "<not visible>";
+type Verdict = "same" | "partly gone" | "shown otherwise" | { readonly differs: string };
+
+interface Fields { readonly fields: readonly (readonly [name: string | null, base: boolean, value: unknown])[] }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Is a value of ours what gdb has? */
+function compared(ours: unknown, theirs: unknown): Verdict {
+  if (theirs === null) return ours === GONE ? "partly gone" : { differs: `${JSON.stringify(ours)}, and gdb has nothing` };
+  if (isRecord(theirs)) {
+    if ("float" in theirs) return Math.abs(Number(ours) - Number(theirs["float"])) <= 1e-6 * Math.abs(Number(ours)) ? "same" : { differs: `${String(ours)} is not ${String(theirs["float"])}` };
+    if ("fields" in theirs) {
+      if (typeof ours === "string") return "shown otherwise";
+      if (!isRecord(ours)) return { differs: `${JSON.stringify(ours)} is not ${JSON.stringify(theirs)}` };
+      return together((theirs as unknown as Fields).fields.map(([name, base, value]) => {
+        if (name?.startsWith("_vptr") === true) return "same";
+        // What is in a base class or an anonymous member is under no name.
+        const own = name === null || base ? ours[""] : ours[name];
+        return own === undefined ? { differs: `there is no member ${name}` } : compared(own, value);
+      }));
+    }
+    return { differs: `${JSON.stringify(ours)} is not ${JSON.stringify(theirs)}` };
+  }
+  if (Array.isArray(theirs)) {
+    if (typeof ours === "string") return String.fromCharCode(...theirs as number[]).replace(/\0.*$/s, "") === ours ? "same" : { differs: `${ours} is not ${JSON.stringify(theirs)}` };
+    if (!Array.isArray(ours) || ours.length !== theirs.length) return { differs: `${JSON.stringify(ours)} is not ${JSON.stringify(theirs)}` };
+    return together(theirs.map((value, i) => compared((ours as unknown[])[i], value)));
+  }
+  return JSON.stringify(ours) === JSON.stringify(theirs) ? "same" : { differs: `${JSON.stringify(ours)} is not ${JSON.stringify(theirs)}` };
+}
+
+function together(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.find((each) => typeof each === "object") ?? verdicts.find((each) => each !== "same") ?? "same";
+}
+
+const hasHoles = (value: unknown): boolean => value === null || (Array.isArray(value) ? value.some(hasHoles)
+  : isRecord(value) && "fields" in value && (value as unknown as Fields).fields.some(([, , part]) => hasHoles(part)));
+
+/** What gdb gets from the caller's frame, and what lies where probes do not see: strobe says so instead. */
+const outOfReach = /only the function's first instruction|floating|in the caller|comparison/;
+
+function isOutOfReach(variable: Variable | undefined, pc: bigint): boolean {
+  const location = variable?.location(pc);
+  const parts = location?.kind === "pieces" ? location.pieces.map((piece) => piece.location) : [location];
+  return parts.some((part) => (part?.kind === "absent" && outOfReach.test(part.reason)) || (part?.kind === "register" && part.register > 16)
+    || (part?.kind === "value" && JSON.stringify(part.value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each)).includes('"register":1')));
+}
+
+interface Counts { places: number; hits: number; compared: number; absent: number; outOfReach: number }
+
+const total: Counts = { places: 0, hits: 0, compared: 0, absent: 0, outOfReach: 0 };
+
+/** Larger than what strobe shows among the others. */
+const leaveOut: ReadonlySet<string> = new Set(["room"]);
+
+/** Compares at every line; gives how much was compared. */
+async function prove(path: string, file: string, unoptimised: boolean): Promise<Counts> {
+  const binary = openBinary(path);
+  const info = binary?.debugInfo();
+  assert.ok(binary !== undefined && info !== undefined && typeof info !== "string");
+  const places = [...new Set([...info.lines(file)].map(({ address }) => address))];
+  assert.ok(places.length > 8);
+  const { base, hits: all } = judged(path, file, !binary.fixed, places.map(Number));
+  // A signal of Go's own scheduler makes gdb stop at a place once more.
+  const hits = file.endsWith(".go") ? all.filter(({ pc }, i) => pc !== all[i - 1]?.pc) : all;
+  const seen = await traced(path, file);
+  const problems: string[] = [];
+  const counts: Counts = { places: places.length, hits: hits.length, compared: 0, absent: 0, outOfReach: 0 };
+  assert.deepEqual(seen.map(({ ip }) => (ip - base).toString(16)), hits.map(({ pc }) => pc.toString(16)), `the same places in the same order: ${firstDifference(seen.map(({ ip }) => ip - base), hits.map(({ pc }) => pc))}`);
+  hits.forEach((hit, i) => {
+    const pc = BigInt(hit.pc);
+    const ours = seen[i].vars;
+    const found = info.functionAt(pc);
+    const entry = found?.instance.kind === "body" && found.instance.entry === pc;
+    const at = `0x${hit.pc.toString(16)} (${info.framesAt(pc)[0]?.function}, line ${info.framesAt(pc)[0]?.position.line})`;
+    const frames = info.framesAt(pc).map(({ function: name }) => bare(name));
+    // gdb goes on to the function that a lambda was written in.
+    const theirFrames = hit.frames.map(bare).slice(0, frames.length);
+    if (JSON.stringify(frames) !== JSON.stringify(theirFrames)) problems.push(`${at}: in ${frames.join(" ")}, to gdb in ${theirFrames.join(" ")}`);
+    // Before the prologue gdb takes what lies on the stack: variables are where strobe says only behind it.
+    if (entry && unoptimised) return;
+    for (const name of Object.keys(ours)) if (!(name in hit.vars) && !leaveOut.has(name)) problems.push(`${at}: gdb does not see ${name}`);
+    for (const [name, theirs] of Object.entries(hit.vars)) {
+      // Go's results without names are no arguments.
+      if (name === "" || leaveOut.has(name) || name.startsWith("~")) continue;
+      const own = ours[name];
+      if (own === undefined) {
+        if (!entry) problems.push(`${at}: there is no ${name}`);
+        continue;
+      }
+      const variable = variableAt(info, pc, name);
+      // Go's stacks have other addresses in every run, and what is not set yet is what was there before.
+      if (file.endsWith(".go") && (variable?.type.kind === "pointer" || (info.framesAt(pc)[0]?.position.line ?? 0) <= (variable?.declared.line ?? 0))) continue;
+      if (own === GONE || own === HIDDEN) {
+        if (theirs === null || hasHoles(theirs) || hasErrors(theirs)) counts.absent++;
+        else if (isOutOfReach(variable, pc)) counts.outOfReach++;
+        else if (!entry) problems.push(`${at}: ${name} is gone, and gdb has ${JSON.stringify(theirs)}`);
+        continue;
+      }
+      // Unset as yet, and pointing nowhere.
+      if (hasErrors(theirs)) continue;
+      const verdict = compared(own, theirs);
+      if (verdict === "same") counts.compared++;
+      // At the entry arguments are where the caller put them, which compilers do not always say, and gdb also takes what
+      // holds before the first instruction only.
+      else if (typeof verdict === "object" && !entry) problems.push(`${at}: ${name} is ${verdict.differs}`);
+    }
+  });
+  assert.equal(problems.length, 0, `${problems.length} problems in ${JSON.stringify(counts)}:\n${[...new Set(problems)].slice(0, 40).join("\n")}`);
+  for (const key of Object.keys(total) as (keyof Counts)[]) total[key] += counts[key];
+  return counts;
+}
+
+function firstDifference(ours: readonly number[], theirs: readonly number[]): string {
+  const at = ours.findIndex((pc, i) => pc !== theirs[i]);
+  const shown = (list: readonly number[]): string => list.slice(Math.max(0, at - 2), at + 4).map((pc) => pc.toString(16)).join(" ");
+  return `of ${ours.length} and ${theirs.length}, number ${at}: ${shown(ours)}, to gdb ${shown(theirs)}`;
+}
+
+const hasErrors = (value: unknown): boolean => (Array.isArray(value) ? value.some(hasErrors)
+  : isRecord(value) && ("error" in value || ("fields" in value && (value as unknown as Fields).fields.some(([, , part]) => hasErrors(part)))));
+
+const variableAt = (info: DebugInfo, pc: bigint, name: string): Variable | undefined => info.variablesAt(pc).find((each) => each.name === name && each.outer !== true);
+
+/** A function's plain name: tools differ in how they write scopes, parameters and what template arguments are. */
+const bare = (name: string): string => name.replace("(anonymous)::", "").replace("operator()", "call").replace(/\(anonymous namespace\)::/g, "").replace(/\{.*\}/s, "").replace(/<.*$/s, "").replace(/\(.*$/s, "").replace(/^.*(::|\.)/s, "");
+
+function compile(compiler: string, source: string, ...flags: readonly string[]): string {
+  const path = join(home, `${compiler}-${flags.join("")}`.replaceAll(/[^-\w]/g, "_"));
+  execFileSync(compiler, [...flags, "-g", "-o", path, source], { cwd: home, stdio: ["ignore", "ignore", "pipe"] });
+  return path;
+}
+
+const tools = ["gdb", "setarch"];
+
+const settings: readonly (readonly string[])[] = [
+  ["-O0"], ["-O1", "-fomit-frame-pointer"], ["-O2", "-fno-omit-frame-pointer"], ["-O3", "-no-pie"], ["-O2", "-gdwarf-4", "-static"], ["-Og"],
+];
+for (const [compiler, source] of [["gcc", "corpus.c"], ["clang", "corpus.c"], ["g++", "corpus.cpp"], ["clang++", "corpus.cpp"]] as const) {
+  for (const flags of settings) {
+    if (compiler.endsWith("++") && flags.includes("-static")) continue;
+    test(`${compiler} ${flags.join(" ")}`, { skip: lacking(compiler, ...tools) }, async (t) => {
+      const counts = await prove(compile(compiler, source, ...flags), source, flags.includes("-O0"));
+      t.diagnostic(JSON.stringify(counts));
+    });
+  }
+}
+
+test("stripped, with its debug information in a file of its own", { skip: lacking("gcc", "objcopy", ...tools) }, async (t) => {
+  const path = compile("gcc", "corpus.c", "-O2", "-Wl,--build-id=none");
+  mkdirSync(join(home, ".debug"), { recursive: true });
+  const debug = join(home, ".debug", `${basename(path)}.debug`);
+  execFileSync("objcopy", ["--only-keep-debug", path, debug]);
+  execFileSync("strip", [path]);
+  execFileSync("objcopy", [`--add-gnu-debuglink=${debug}`, path]);
+  t.diagnostic(JSON.stringify(await prove(path, "corpus.c", false)));
+});
+
+for (const flags of [["-Copt-level=0"], ["-Copt-level=2"], ["-Copt-level=3", "-Cforce-frame-pointers=yes"]]) {
+  test(`rustc ${flags.join(" ")}`, { skip: lacking("rustc", ...tools) }, async (t) => {
+    t.diagnostic(JSON.stringify(await prove(compile("rustc", "corpus.rs", ...flags), "corpus.rs", flags.includes("-Copt-level=0"))));
+  });
+}
+
+for (const flags of [["-gcflags=all=-N -l"], []]) {
+  test(`go build ${flags.join(" ")}`, { skip: lacking("go", ...tools) }, async (t) => {
+    const path = join(home, `go${flags.length}`);
+    execFileSync("go", ["build", ...flags, "-o", path, "corpus.go"], { cwd: home, env: { ...process.env, GOFLAGS: "-mod=mod" } });
+    t.diagnostic(JSON.stringify(await prove(path, "corpus.go", flags.length > 0)));
+  });
+}
+
+test("all of it together", (t) => {
+  t.diagnostic(JSON.stringify(total));
+});
