@@ -11,7 +11,10 @@
 export interface Tracepoints {}
 /** Raw tracepoints by name, with their arguments. */
 export interface RawTracepoints {}
-/** Functions of the kernel: `{ vfs_read: { args: { file: Pointer<file>; … }; retval: i64 } }`. */
+/**
+ * Functions of the kernel: `{ vfs_read: { args: { file: Pointer<file>; … }; retval: i64 } }`, or, as editors read it faster,
+ * `{ vfs_read: "file *file, buf *char, count u64, pos *i64 => i64" }`.
+ */
 export interface KernelFunctions {}
 /** Iterators of the kernel, with the members of their context. */
 export interface Iterators {}
@@ -59,8 +62,20 @@ export type FunctionNameIn<Declared> = NameIn<Declared> | `${string}:${string}` 
 /** The declaration of a name; `Unchecked` without one. */
 export type DeclaredAs<Declared, Name> = Name extends keyof Declared ? Declared[Name] : Unchecked;
 /** The arguments of a function, and what it returns. */
-export type ArgumentsOf<Declared, Name> = DeclaredAs<Declared, Name> extends { args: infer Arguments } ? Arguments : Unchecked;
-export type ReturnOf<Declared, Name> = DeclaredAs<Declared, Name> extends { retval: infer Value } ? Value : Unchecked;
+export type ArgumentsOf<Declared, Name> = unknown extends DeclaredAs<Declared, Name> ? Unchecked
+  : DeclaredAs<Declared, Name> extends `${infer Arguments} =>${string}` ? { [P in Words<Arguments> as P[0]]: TypeOfWord<P[1]> }
+  : DeclaredAs<Declared, Name> extends { args: infer Arguments } ? Arguments : Unchecked;
+export type ReturnOf<Declared, Name> = unknown extends DeclaredAs<Declared, Name> ? Unchecked
+  : DeclaredAs<Declared, Name> extends `${string} => ${infer Word}` ? TypeOfWord<Word>
+  : DeclaredAs<Declared, Name> extends { retval: infer Value } ? Value : Unchecked;
+
+/** `count u64, pos *i64` → its pairs of a name and a word. */
+type Words<Text extends string> = Text extends `${infer First}, ${infer Rest}` ? Words<First> | Words<Rest>
+  : Text extends `${infer Name} ${infer Word}` ? [name: Name, word: Word] : never;
+type TypeOfWord<Word extends string> = Word extends "*" ? Pointer
+  : Word extends `*${infer Target}` ? Pointer<TypeOfWord<Target>>
+  : Word extends keyof Scalars ? Scalars[Word] : Word extends keyof Structs ? Structs[Word] : unknown;
+interface Scalars { u8: u8; u16: u16; u32: u32; u64: u64; i8: i8; i16: i16; i32: i32; i64: i64; bool: bool; char: char }
 
 /** A captured stack, as it is inside of a handler: it can be emitted, printed, or be a key. */
 export interface CapturedStack { readonly [stackBrand]: true }

@@ -1,8 +1,9 @@
 // What `strobe run FILE` starts, on Node's own terms: an entry of its own beside the library, so that both are of one piece.
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import { ofAnotherKernel } from "../declare/about.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { installHooks } from "../rewrite/install.ts";
 import { errorText } from "./errors.ts";
@@ -11,6 +12,10 @@ import { errorText } from "./errors.ts";
 export function runFile(file: string, args: readonly string[]): Promise<never> {
   const path = resolve(file);
   if (!existsSync(path)) fail(`strobe: no such file: ${file}\n`);
+  for (const folder of new Set([join(dirname(path), "strobe-types"), resolve("strobe-types")])) {
+    const stale = ofAnotherKernel(folder);
+    if (stale !== undefined) process.stderr.write(`strobe: ${stale}\n`);
+  }
   installHooks();
   process.argv = [process.execPath, path, ...args];
   process.on("uncaughtException", uncaught);

@@ -1,7 +1,7 @@
 // The declarations of this machine, as files.
 import { recordArgument } from "../providers/tracepoint.ts";
 import type { System } from "../providers/system.ts";
-import { argumentsText, letterFile, libraryTypes, members, merged, type Place, propertyName, Structs, typeText } from "./type-text.ts";
+import { argumentsText, letterFile, libraryTypes, members, merged, type Place, propertyName, signatureText, Structs, typeText } from "./type-text.ts";
 import { programDeclarations } from "./programs.ts";
 
 export interface Declarations {
@@ -13,7 +13,7 @@ export interface Declarations {
 export interface DeclareOptions {
   /** Programs and libraries whose functions and static probes are declared as well. */
   readonly binaries: readonly string[];
-  /** Said in each file's first line. */
+  /** Each file's first line. */
   readonly about: string;
 }
 
@@ -43,6 +43,11 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
     const found = system.kernelFunction(name);
     if (found === undefined) continue;
     const page = functions.page(letterFile(name));
+    const signature = signatureText(found.parameters, found.result, structs);
+    if (signature !== undefined) {
+      page.lines.push(`${propertyName(name)}: ${signature}`);
+      continue;
+    }
     const retval = found.result.kind === "void" ? "" : `; retval: ${typeText(found.result, page.place)}`;
     page.lines.push(`${propertyName(name)}: { args: ${argumentsText(found.parameters, page.place)}${retval} }`);
   }
@@ -114,5 +119,5 @@ function fileText(about: string, file: string, imports: ReadonlySet<string>, bod
   const own = [...imports].sort().map((name) => `import type * as ${name} from "${folder}${name}.d.ts";\n`).join("");
   const used = libraryTypes.filter((name) => new RegExp(`\\b${name}\\b`).test(body));
   const library = used.length === 0 ? "" : `import type { ${used.join(", ")} } from "strobe";\n`;
-  return `// ${about}\n${library}${own}${body}${own === "" && library === "" && file !== "index.d.ts" ? "export {};\n" : ""}`;
+  return `${about}\n${library}${own}${body}${own === "" && library === "" && file !== "index.d.ts" ? "export {};\n" : ""}`;
 }

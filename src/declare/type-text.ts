@@ -60,8 +60,8 @@ export function typeText(type: Type, place: Place): string {
     case "boolean": return "bool";
     case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
     case "enum": return `${type.signed ? "i" : "u"}${type.bits}`;
-    case "pointer": return type.target.kind === "void" ? "Pointer" : `Pointer<${typeText(type.target, place)}>`;
-    case "array": return `FixedArray<${typeText(type.element, place)}>`;
+    case "pointer": return type.target.kind === "void" ? "Pointer" : `Pointer<${elementText(type.target, place)}>`;
+    case "array": return `FixedArray<${elementText(type.element, place)}>`;
     case "struct": return type.name === "" ? `{ ${members(type, place).join("; ")} }` : structText(type, place);
     case "string": return "string";
     case "void":
@@ -73,6 +73,11 @@ export function typeText(type: Type, place: Place): string {
     case "named":
     case "aggregate": return "unknown";
   }
+}
+
+/** Formats of tracepoints say char, and their reader a small number: in a row they are text to handlers. */
+function elementText(type: Type, place: Place): string {
+  return type.kind === "integer" && type.bits === 8 && type.signed ? "char" : typeText(type, place);
 }
 
 function structText(type: StructType, { structs, file, imports }: Place): string {
@@ -98,6 +103,39 @@ export function members(type: StructType, place: Place): string[] {
   };
   add(type.members);
   return lines;
+}
+
+/**
+ * A function as a signature in text, `"file *file, count u64 => i64"`; undefined when a word does not say its types. A kernel has fifty
+ * thousand functions, and an editor that reads a string each is ready in a third of the time that it takes for an object each.
+ */
+export function signatureText(args: readonly Pick<Argument, "name" | "type">[], result: Type, structs: Structs): string | undefined {
+  let text = '"';
+  for (let i = 0; i < args.length; i++) {
+    const word = typeWord(args[i].type, structs);
+    if (word === undefined) return undefined;
+    text += `${i === 0 ? "" : ", "}${args[i].name || `arg${i}`} ${word}`;
+  }
+  if (result.kind === "void") return `${text} =>"`;
+  const word = typeWord(result, structs);
+  return word === undefined ? undefined : `${text} => ${word}"`;
+}
+
+/** `u64`, `*file`, `**char`, `*` for an address of anything. */
+function typeWord(type: Type, structs: Structs): string | undefined {
+  switch (type.kind) {
+    case "boolean": return "bool";
+    case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
+    case "enum": return `${type.signed ? "i" : "u"}${type.bits}`;
+    case "pointer": {
+      if (type.target.kind === "void") return "*";
+      const target = typeWord(type.target, structs);
+      return target === undefined ? undefined : `*${target}`;
+    }
+    case "struct": return type.name === "" ? undefined : structs.nameOf(type);
+    case "array": case "string": case "void": case "unknown": case "buffer": case "tuple": case "record": case "stack": case "named":
+    case "aggregate": return undefined;
+  }
 }
 
 export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], place: Place): string {

@@ -1,9 +1,9 @@
 // The folder of declarations on disk. Its first line tells which machine it is of.
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { machine, release, version } from "node:os";
+import { chmodSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { findBinaries } from "../providers/binaries.ts";
 import type { System } from "../providers/system.ts";
+import { aboutFolder, kernelName, title } from "./about.ts";
 import { declareMachine, type Declarations } from "./declare.ts";
 
 export interface WriteOptions {
@@ -19,8 +19,6 @@ export class FolderInUse extends Error {
   }
 }
 
-const title = "Declarations by strobe types:";
-
 /**
  * Writes the declarations of a machine; undefined when the folder has them already.
  * @throws FolderInUse, NoSuchProgram
@@ -28,9 +26,9 @@ const title = "Declarations by strobe types:";
 export function writeDeclarations(system: System, { folder, binaries }: WriteOptions): Declarations["counts"] | undefined {
   const about = `${title} ${aboutMachine(binaries, system)}`;
   const target = resolve(folder);
-  const written = firstLine(join(target, "index.d.ts"));
-  if (written === `// ${about}`) return undefined;
-  if (written === undefined ? entries(target).length > 0 : !written.startsWith(`// ${title}`)) throw new FolderInUse(folder);
+  const written = aboutFolder(target);
+  if (written === about) return undefined;
+  if (written === undefined ? entries(target).length > 0 : !written.startsWith(title)) throw new FolderInUse(folder);
 
   const { files, counts } = declareMachine(system, { binaries, about });
   mkdirSync(dirname(target), { recursive: true });
@@ -41,6 +39,7 @@ export function writeDeclarations(system: System, { folder, binaries }: WriteOpt
       mkdirSync(dirname(join(fresh, file)), { recursive: true });
       writeFileSync(join(fresh, file), text);
     }
+    giveAway(fresh, dirname(target));
     rmSync(target, { recursive: true, force: true });
     renameSync(fresh, target);
   } finally {
@@ -49,19 +48,19 @@ export function writeDeclarations(system: System, { folder, binaries }: WriteOpt
   return counts;
 }
 
+/** Tracepoints take root to be seen, and editors run as somebody else: the files are whose the folder around them is. */
+function giveAway(folder: string, around: string): void {
+  chmodSync(folder, 0o777 & ~process.umask());
+  const { uid, gid } = statSync(around);
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  for (const path of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) lchownSync(join(folder, path), uid, gid);
+}
+
 /** What makes declarations out of date: another kernel, other modules, tracepoints that root alone sees, programs built anew. */
 function aboutMachine(binaries: readonly string[], system: System): string {
   const builds = binaries.map((program) => `${program} ${findBinaries(program, undefined, system)[0]?.buildId ?? "?"}`);
   const modules = entries("/sys/kernel/btf").sort();
-  return [`Linux ${release()} ${machine()}, ${version()}`, `types of ${modules.join(" ")}`, `${system.tracepoints().length} tracepoints`, ...builds].join("; ");
-}
-
-function firstLine(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").split("\n", 1)[0];
-  } catch {
-    return undefined;
-  }
+  return [kernelName(), `types of ${modules.join(" ")}`, `${system.tracepoints().length} tracepoints`, ...builds].join("; ");
 }
 
 function entries(folder: string): string[] {

@@ -274,9 +274,15 @@ export class KernelTypes implements TypeScope {
   }
 }
 
+/** By the pointer that is not: tens of thousands of parameters are of a few thousand types. */
+const typedPointers = new WeakMap<Type, Type>();
+
 /** The verifier knows what a kernel pointer to a struct points to when it comes from a BTF-typed context. */
 function typedPointer(type: Type): Type {
-  return type.kind === "pointer" && type.space === "kernel" && type.target.kind === "struct" ? { ...type, typed: true } : type;
+  if (type.kind !== "pointer" || type.space !== "kernel" || type.target.kind !== "struct") return type;
+  let typed = typedPointers.get(type);
+  if (typed === undefined) typedPointers.set(type, typed = { ...type, typed: true });
+  return typed;
 }
 
 function bitsOf(size: number): IntegerBits {

@@ -1,7 +1,8 @@
 // Declarations of this machine: written in time, whole, and right in the eyes of the TypeScript compiler.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { compileC, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -12,9 +13,11 @@ let program = "";
 
 before(async () => {
   program = compileC(folder.path, "prog", `
+    #include <sys/sdt.h>
+    static void weighed(int x, long y) { DTRACE_PROBE2(prog, weighed, x, y); }
     struct point { int x; unsigned char tag; struct point *next; };
     __attribute__((noinline)) long weigh(const struct point *p, const char *name, unsigned short n) { return p->x + name[0] + n; }
-    int main(void) { struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`, ["-O0", "-g"]);
+    int main(void) { weighed(3, 4); struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`, ["-O0", "-g"]);
   const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 60_000 });
   assert.deepEqual([stderr, code], ["", 0]);
   assert.match(stdout, /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs\n$/);
@@ -43,13 +46,17 @@ function complaints(text: string): string[] {
 
 test("the declarations are whole: nothing in them is unknown, and what they say fits the kernel", () => {
   assert.deepEqual(complaints(`
-    import type { Enums, Iterators, KernelFunctions, Pointer, RawTracepoints, Structs, Tracepoints, UserFunctions } from "strobe";
+    import { map, uprobe, uretprobe, usdt } from "strobe";
+    import type { ArgumentsOf, Iterators, KernelFunctions, RawTracepoints, ReturnOf, Structs, Tracepoints, UserFunctions } from "strobe";
     declare const switched: Tracepoints["sched:sched_switch"];
     const pid: number = switched.next_pid;
     const name: string = switched.prev_comm;
-    declare const read: KernelFunctions["vfs_read"];
-    const device: number = read.args.file.f_inode.i_sb.s_dev;
-    const got: number = read.retval;
+    declare const read: ArgumentsOf<KernelFunctions, "vfs_read">;
+    const device: number = read.file.f_inode.i_sb.s_dev + read.count + read.pos[0];
+    declare const got: ReturnOf<KernelFunctions, "vfs_read">;
+    const whole: number = got;
+    declare const nothing: ArgumentsOf<KernelFunctions, "schedule">;
+    const none: [keyof typeof nothing] extends [never] ? true : false = true;
     declare const raw: RawTracepoints["sched_switch"];
     const parent: number = raw.prev.parent.parent.tgid;
     declare const task: Structs["task_struct"];
@@ -58,21 +65,32 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
     declare const weigh: UserFunctions[${JSON.stringify(program)}]["weigh"];
     const x: number = weigh.args.p.next.next.x;
     const n: number = weigh.args.n + weigh.retval + weigh.args.name[0];
+    const sizes = map<string, "sum">();
+    uprobe(${JSON.stringify(program)}, "weigh", ({ p, n }) => sizes.at("x").sum(p.next.x + n));
+    uretprobe(${JSON.stringify(program)}, "weigh", (retval) => sizes.at("y").sum(retval));
+    usdt(${JSON.stringify(program)}, "prog:weighed", ([first, second]) => sizes.at("z").sum(first + second));
   `), []);
 });
 
 test("a misspelt event, function, argument or member is red", () => {
   assert.deepEqual(complaints(`
-    import type { KernelFunctions, Tracepoints, UserFunctions } from "strobe";
+    import { fentry, uprobe, usdt, type ArgumentsOf, type KernelFunctions, type Tracepoints, type UserFunctions } from "strobe";
     type A = Tracepoints["sched:sched_swich"];
     type B = KernelFunctions["vfs_raed"];
     declare const a: Tracepoints["sched:sched_switch"];
     a.next_pdi;
-    declare const b: KernelFunctions["vfs_read"]["args"];
+    declare const b: ArgumentsOf<KernelFunctions, "vfs_read">;
     b.file.f_inod;
     declare const c: UserFunctions[${JSON.stringify(program)}]["weigh"]["args"];
     c.p.z;
-  `), ["program.ts:3 TS2339", "program.ts:4 TS2339", "program.ts:6 TS2551", "program.ts:8 TS2551", "program.ts:10 TS2339"]);
+    uprobe(${JSON.stringify(program)}, "weight", () => {});
+    uprobe(${JSON.stringify(program)}, "weigh", ({ q }) => q);
+    usdt(${JSON.stringify(program)}, "prog:wieghed", () => {});
+    fentry("vfs_raed", () => {});
+  `), [
+    "program.ts:3 TS2339", "program.ts:4 TS2339", "program.ts:6 TS2551", "program.ts:8 TS2551", "program.ts:10 TS2339", "program.ts:11 TS2345",
+    "program.ts:12 TS2339", "program.ts:13 TS2345", "program.ts:14 TS2345",
+  ]);
 });
 
 test("nothing is written twice, and nothing else is overwritten", async () => {
@@ -80,8 +98,16 @@ test("nothing is written twice, and nothing else is overwritten", async () => {
   assert.deepEqual([again.stdout, again.code], [`${types} is up to date\n`, 0]);
   const index = join(types, "index.d.ts");
   writeFileSync(index, readFileSync(index, "utf8").replace(/Linux \S+/, "Linux 5.15.0"));
+  const project = join(folder.path, "stale");
+  mkdirSync(project);
+  symlinkSync(types, join(project, "strobe-types"));
+  writeFileSync(join(project, "program.mjs"), "console.log(1);\n");
+  const stale = await strobe(["run", join(project, "program.mjs")]);
+  assert.deepEqual([stale.stdout, stale.code], ["1\n", 0]);
+  assert.equal(stale.stderr, `strobe: ${join(project, "strobe-types")} is of Linux 5.15.0, and this is Linux ${release()}; \`strobe types\` writes it anew\n`);
   const renewed = await strobe(["types", "-o", types, "--binary", program]);
   assert.match(renewed.stdout, /tracepoints/);
+  assert.equal((await strobe(["run", join(project, "program.mjs")])).stderr, "");
   const foreign = join(folder.path, "foreign");
   mkdirSync(foreign);
   writeFileSync(join(foreign, "mine.ts"), "");
