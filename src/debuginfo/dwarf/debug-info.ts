@@ -135,7 +135,7 @@ class Debug implements DebugInfo {
       // What was inlined may begin where the function does.
       const entry = body.start === at ? body.entry : scopesAt(body, at).findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry;
       const instances = instancesOf(entry);
-      const fn = this.#function(instances[0]?.entry ?? entry, instances);
+      const fn = this.#function(entry, instances);
       const instance = fn.instances[instances.findIndex((each) => keyOf(each.entry) === keyOf(entry))];
       if (instance !== undefined) return { fn, instance };
     }
