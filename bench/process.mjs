@@ -37,13 +37,14 @@ function tracerPid(pid) {
   return pid;
 }
 
-/** CPU seconds (user and system, all threads) and peak resident kilobytes of a live process. */
+/** CPU seconds (user and system, all threads), and resident kilobytes now and at the peak, of a live process. */
 export function usage(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond,
+    residentKilobytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0),
     peakKilobytes: Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0),
   };
 }

@@ -1,4 +1,4 @@
-// `npm run bench [-- startup handlers passes printing memory] [--peer "COMMAND"] [--rounds N] [--only HANDLER,…]`
+// `npm run bench [-- startup handlers passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -6,12 +6,13 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { handlerCost } from "./handlers.mjs";
+import { latency } from "./latency.mjs";
 import { iterator } from "./iterator.mjs";
-import { memory } from "./memory.mjs";
 import { passWorth } from "./passes.mjs";
-import { findPeers } from "./peers.mjs";
+import { findBuilds, findPeers } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
+import { weight } from "./weight.mjs";
 
 // A setting of the machine's, not of any tracer's: Node before 24 parses all certificates at every start, some 60 ms.
 delete process.env.NODE_EXTRA_CA_CERTS;
@@ -22,12 +23,16 @@ const suites = {
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   iterator: ["Events in a `for await` loop", iterator],
-  memory: ["Memory", memory],
+  latency: ["From an event to its line", latency],
+  weight: ["Weight", weight],
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" } },
+  options: {
+    peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" },
+    node: { type: "string", multiple: true, default: [] },
+  },
 });
 const chosen = positionals.length ? positionals : Object.keys(suites);
 const unknown = chosen.find((name) => !(name in suites));
@@ -46,7 +51,7 @@ await build({
 const kernel = await import(here("../build/bench-kernel.mjs"));
 
 const peers = findPeers(values.peer);
-const options = { peers, rounds: Number(values.rounds), workload, kernel, only: values.only };
+const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only };
 const sections = [
   `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
   + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
