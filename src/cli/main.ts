@@ -1,4 +1,5 @@
 // The command. What a run does not use is not initialised: each branch imports its own.
+import { writeFileSync } from "node:fs";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
 
@@ -17,12 +18,22 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     const [word, ...rest] = argv;
     if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
     const options = readOptions(argv);
+    nameThread();
     // Where the providers look for it.
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
     return { exitCode, traced: exitCode === 0 && !options.help && !options.version && !options.info && !options.list };
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
+  }
+}
+
+/** So that scripts know strobe's own doings by `comm`, not those of a Node. (process.title would take the arguments away from ps.) */
+function nameThread(): void {
+  try {
+    writeFileSync("/proc/self/comm", "strobe");
+  } catch {
+    // Without /proc it stays "node".
   }
 }
 

@@ -29,6 +29,12 @@ test("-d takes stages, or all of them", () => {
   assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
 });
 
+test("bpftrace's options for what strobe does anyway have no effect", () => {
+  const plain = readOptions(["-e", "x", "one"]);
+  assert.deepEqual(readOptions(["-I", "dir", "-Iother", "--include=file.h", "--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
+  assert.throws(() => readOptions(["-e", "x", "--include"]), /--include needs a value/);
+});
+
 test("what makes no sense is said", () => {
   assert.throws(() => readOptions(["-p", "none"]), new UsageError("-p takes the number of a process, not \"none\""));
   assert.throws(() => readOptions(["--quite"]), /unknown option --quite/);

@@ -43,6 +43,20 @@ export const flags = {
 
 type FlagName = keyof typeof flags;
 
+/** bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. By how they are written: takes a value? */
+const withoutEffect: ReadonlyMap<string, boolean> = new Map([
+  // Semaphores are always counted by file.
+  ["--usdt-file-activation", false],
+  // Tables for unwinding are made of every process that is met.
+  ["--dwarf-pid", true],
+  // #include is skipped: the kernel's types come from its BTF.
+  ["-I", true], ["--include", true],
+  // Features are probed when they are needed, and functions asked of the kernel itself.
+  ["--no-feature", true], ["--traceable-functions", true],
+  // There is no LLVM.
+  ["--verify-llvm-ir", false],
+]);
+
 export interface Options {
   readonly execute?: string;
   readonly list: boolean;
@@ -101,6 +115,11 @@ export function readOptions(argv: readonly string[]): Options {
     if (word.startsWith("--")) {
       const [, text, equals, given] = /^--([^=]*)(=?)(.*)$/s.exec(word) ?? [];
       const name = flagNamed("long", text);
+      const ignored = withoutEffect.get(`--${text}`);
+      if (!name && ignored !== undefined) {
+        if (ignored && !equals && argv[++at] === undefined) throw new UsageError(`--${text} needs a value`);
+        continue;
+      }
       if (!name) throw new UsageError(`unknown option --${text} (the script's own parameters go behind a lone --)`);
       if (!takesValue(name)) {
         if (equals) throw new UsageError(`--${text} takes no value`);
@@ -114,6 +133,10 @@ export function readOptions(argv: readonly string[]): Options {
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
+        if (!name && withoutEffect.has(`-${word[letter]}`)) {
+          if (word.length === letter + 1 && argv[++at] === undefined) throw new UsageError(`-${word[letter]} needs a value`);
+          break;
+        }
         if (!name) throw new UsageError(`unknown option -${word[letter]}`);
         if (!takesValue(name)) {
           set(name, "");

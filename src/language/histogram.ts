@@ -32,9 +32,9 @@ export function bucketRange(bucket: number, bits: number): { low: bigint | null;
   return { low: step << shift, high: (step + 1n) << shift };
 }
 
-/** Buckets of `lhist(n, min, max, step)`: below min, one each step, and from max up. */
+/** Buckets of `lhist(n, min, max, step)`: below min, one each whole step, and the rest up from there. */
 export function linearBucketCount(min: bigint, max: bigint, step: bigint): number {
-  return Number((max - min + step - 1n) / step) + 2;
+  return Number((max - min) / step) + 2;
 }
 
 export function linearBucketOf(value: bigint, min: bigint, max: bigint, step: bigint): number {

@@ -23,11 +23,10 @@ export function usedBuckets(type: AggregateType, words: readonly bigint[]): Buck
 function rangeOf(type: AggregateType, index: number, buckets: number): { low: bigint | null; high: bigint | null } {
   if (type.aggregate === "hist") return bucketRange(index, type.bits ?? 0);
   const min = type.min ?? 0n;
-  const max = type.max ?? 0n;
   const step = type.step ?? 1n;
   if (index === 0) return { low: null, high: min };
-  if (index === buckets - 1) return { low: max, high: null };
   const low = min + BigInt(index - 1) * step;
+  if (index === buckets - 1) return { low, high: null };
   return { low, high: low + step };
 }
 

@@ -54,7 +54,7 @@ function field(letter: string, date: Date, microseconds: number): string | undef
     case "y": return pad(date.getFullYear() % 100);
     case "Y": return String(date.getFullYear());
     case "z": return zone(date);
-    case "Z": return /\(([^)]+)\)$/.exec(date.toString())?.[1].replace(/[a-z ]/g, "") ?? "";
+    case "Z": return zoneName(/\(([^)]+)\)$/.exec(date.toString())?.[1] ?? "");
     case "%": return "%";
     default: return undefined;
   }
@@ -80,4 +80,9 @@ function zone(date: Date): string {
   const minutes = -date.getTimezoneOffset();
   const size = Math.abs(minutes);
   return `${minutes < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}${pad(size % 60)}`;
+}
+
+/** The letters that a zone is known by: of Coordinated Universal Time they are not the first ones. */
+function zoneName(whole: string): string {
+  return whole === "Coordinated Universal Time" ? "UTC" : whole.replace(/[a-z ]/g, "");
 }

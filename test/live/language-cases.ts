@@ -22,6 +22,7 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "casts cut", script: begin("print(((uint8)257, (int8)255, (uint16)65537, (int32)4294967295, (uint64)-1));"), output: `(1, -1, 1, -1, 18446744073709551615)\n${end}` },
   { name: "increments", script: begin("$i = 5; print($i++); print($i); print(++$i); print($i--); print(--$i);"), output: `5\n6\n7\n7\n5\n${end}` },
   { name: "compound", script: begin("$i = 5; $i += 3; $i *= 2; $i -= 1; $i /= 2; $i <<= 2; $i |= 1; $i ^= 3; $i %= 20; $i &= 14; $i >>= 1; print($i);"), output: `5\n${end}` },
+  { name: "sizes of expressions", script: begin('print((sizeof(true), sizeof("abcd"), sizeof(((struct task_struct *)0).comm), sizeof((uint16)1)));'), output: `(1, 5, 16, 2)\n${end}` },
   { name: "sizes", script: begin("print((sizeof(uint8), sizeof(int32), sizeof(uint64), sizeof(struct task_struct) > 1000));"), output: `(1, 4, 8, true)\n${end}` },
   { name: "division by zero is one, and said", script: begin("$z = 0; print(5 / $z); @x = 7; @x %= $z;"), output: `1\n${maps("@x: 1\n")}`,
     stderr: ["-e:1:23-29", "-e:1:40-48"].map((place) => `${place}: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n`).join("") },
@@ -62,6 +63,8 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "printf buffers", script: begin('printf("%r %rx %rh\\n", buf("a\\x01", 2), buf("a", 1), buf("ab", 2));'), output: `a\\x01 \\x61 61 62\n${end}` },
   { name: "printf enum", script: "enum color { RED = 1, BLUE = 5 } begin { printf(\"%d %s\\n\", BLUE, BLUE); print(RED); exit(); }", output: `5 BLUE\nRED\n${end}` },
   { name: "kernel enum", script: begin('printf("%d %s\\n", BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_ARRAY);'), output: `2 BPF_MAP_TYPE_ARRAY\n${end}` },
+  { name: "buffers compare", script: begin('$a = buf("abc", 3); print((buf("abc", 3) == $a, buf("abd", 3) == $a));'), output: `(true, false)\n${end}` },
+  { name: "a zone", script: begin('print(strftime("%Z", 0));'), output: `UTC\n${end}` },
   { name: "addresses", script: begin("print((ntop(0x0100007f), ntop(2, 0x08080808)));"), output: `(127.0.0.1, 8.8.8.8)\n${end}` },
   { name: "error names", script: begin("print((strerror(2), strerror(13)));"), output: `(No such file or directory, Permission denied)\n${end}` },
   { name: "signal names", script: begin("print((signal_name(9), signal_name(1), signal_name(0)));"), output: `(Killed, Hangup, Unknown signal 0)\n${end}` },
@@ -96,6 +99,9 @@ export const languageCases: readonly LanguageCase[] = [
     + `[1]                    1 |${"@".repeat(52)}|\n[2, 4)                 1 |${"@".repeat(52)}|\n\n`) },
   { name: "linear histogram", script: begin("@l = lhist(15, 0, 30, 10); @l = lhist(40, 0, 30, 10);"), output: maps(
     `@l:\n[10, 20)               1 |${"@".repeat(52)}|\n[20, 30)               0 |${" ".repeat(52)}|\n[30, ...)              1 |${"@".repeat(52)}|\n\n`) },
+  { name: "fine histograms in loops in the kernel", script: begin('@a[1] = 1; for ($kv : @a) { @h[1] = hist(curtask.pid, 5); } for ($kv : @a) { @h[2] = hist(1, 5); } @h[3] = hist(1, 5); print(len(@h)); clear(@h); clear(@a);'), output: `3\n${end}` },
+  { name: "linear histogram with a rest", script: begin("@l = lhist(5, 0, 7, 3); @l = lhist(6, 0, 7, 3); @l = lhist(7, 0, 7, 3);"), output: maps(
+    `@l:\n[3, 6)                 1 |${"@".repeat(26)}${" ".repeat(26)}|\n[6, ...)               2 |${"@".repeat(52)}|\n\n`) },
   { name: "aggregations in expressions", script: begin('@c = count(); @c = count(); @s = sum(7); if (@c == 2) { printf("%d %d\\n", (int64)@c, (int64)@s); } clear(@c); clear(@s);'), output: `2 7\n${end}` },
 
   // parameters and configuration

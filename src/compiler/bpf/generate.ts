@@ -55,8 +55,8 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   };
   // Callbacks first: what stack they leave is the handler's.
   const callbacks = new Map<number, Finished>();
-  let scratchEnd = 0;
   const called = calledBy(fn);
+  let scratchEnd = sharedZeroes([fn, ...called.flatMap((index) => module.functions[index] ?? [])], module);
   for (const index of called) {
     const callback = module.functions[index];
     if (callback === undefined) throw new Error(`there is no function ${index}`);
@@ -118,14 +118,18 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
  */
 export function scratchBytes(fn: IrFunction, module: IrModule): number {
   const functions = [fn, ...calledBy(fn).flatMap((index) => module.functions[index] ?? [])];
-  let total = 0;
+  let total = sharedZeroes(functions, module);
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
     if (slots > SURE_BYTES) total += slots;
-    const needs = scratchNeeds(one, module);
-    total += Math.ceil(needs.temporary / 8) * 8 + needs.zeroes;
+    total += Math.ceil(scratchNeeds(one, module).temporary / 8) * 8;
   }
   return total;
+}
+
+/** Zeroes that the functions of a program share: a per-CPU map has room for 32 KiB. */
+function sharedZeroes(functions: readonly IrFunction[], module: IrModule): number {
+  return Math.max(0, ...functions.map((one) => scratchNeeds(one, module).zeroes));
 }
 /** Slots up to this always fit, beside callbacks, temporaries and spilled registers. */
 const SURE_BYTES = 128;

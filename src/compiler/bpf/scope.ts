@@ -61,7 +61,6 @@ export class FunctionScope {
   #stripe: { readonly block: number; readonly register: Register } | undefined;
   #block = 0;
   #shared: Memory | undefined;
-  #zeroes: Memory | undefined;
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -173,10 +172,10 @@ export class FunctionScope {
     this.#shared ??= this.scratch(scratchNeeds(this.fn, this.module).temporary);
     return this.#shared;
   }
-  /** Scratch memory that nothing ever writes: zeroes. */
+  /** Scratch memory that nothing ever writes: zeroes, the same for a handler and its callbacks, before all else. */
   zeroes(): Memory {
-    this.#zeroes ??= this.scratch(scratchNeeds(this.fn, this.module).zeroes);
-    return this.#zeroes;
+    if (this.#scratch < 0) this.#scratch = this.emitter.register();
+    return behind(this.#scratch, 0);
   }
   /** Memory on the stack needs aligned accesses, and slots are only as aligned as their offsets. */
   alignment(memory: Memory): 1 | 2 | 4 | 8 {

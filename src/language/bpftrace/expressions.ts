@@ -316,7 +316,8 @@ function parseSizeOf(p: Cursor): Expression {
 /** In a type context a name, and a name with `[n]`, is a type; anything that goes on behind it is an expression. */
 function typeOrExpression(p: Cursor): TypeName | Expression {
   const { token } = p;
-  if (token.kind === "identifier" && (isTypeWord(token.text) || !p.builtins.isValue(token.text))) {
+  const constant = token.text === "true" || token.text === "false";
+  if (token.kind === "identifier" && !constant && (isTypeWord(token.text) || !p.builtins.isValue(token.text))) {
     const parameter = p.expansion?.arguments.get(token.text);
     const type = parameter === undefined || parameter.kind === "type" ? tryType(p) : undefined;
     if (type !== undefined && (p.at(")") || p.at(","))) return type;

@@ -248,6 +248,8 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   if ("kind" in of) {
     const checked = checkExpression(of, body);
     if (checked.kind === "integer" && isLiteral(checked)) return narrowest(checked.value);
+    // Text in a struct has no byte for an end.
+    if (checked.type.kind === "string" && (checked.kind === "member" || checked.kind === "index")) return { kind: "string", capacity: checked.type.capacity - 1 };
     return isKnown(checked.type) ? checked.type : undefined;
   }
   const resolved = resolveType(of, defaultSpace(body), body);

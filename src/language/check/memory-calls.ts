@@ -246,10 +246,11 @@ const stack: CallCheck = (call, body) => {
     const constant = constantOf(value);
     if (constant === undefined) {
       if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a constant limit`);
-    } else if (constant < 1n || constant > 127n) {
-      report(body, "limit", arg.span, `${call.name}() takes 1 to 127 frames`);
+    } else if (constant < 1n) {
+      report(body, "limit", arg.span, `${call.name}() takes 1 frame at least`);
     } else {
-      limit = Number(constant);
+      // More than the kernel gives.
+      limit = Number(constant > 127n ? 127n : constant);
     }
   }
   return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwind }) };

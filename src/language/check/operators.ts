@@ -17,7 +17,7 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
   if (comparison) {
     if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
     const equality = operator === "==" || operator === "!=";
-    const comparable = l.kind === r.kind && ["string", "array", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
+    const comparable = l.kind === r.kind && ["string", "array", "buffer", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
     if (equality && comparable) return boolType;
     const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
     report(body, "type", span, `\`${operator}\` cannot compare ${describe(l)} with ${describe(r)}`, help);
