@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { mayHaveHandlers, parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
 import { stripTypes } from "./strip.ts";
+import { mayNeedUsing } from "./using.ts";
 
 export type Format = "module" | "commonjs";
 
@@ -33,13 +34,13 @@ export function loadTypeScript(file: string, known?: Format): LoadedModule {
 
 function fromTypeScript(file: string, text: string, known: Format | undefined): LoadedModule {
   const code = stripTypes(file, text);
-  const rewritten = mayHaveHandlers(text) ? rewriteModule({ file, text, javascript: code }) : undefined;
+  const rewritten = mayHaveHandlers(text) || mayNeedUsing(text) ? rewriteModule({ file, text, javascript: code }, { lowersUsing: true }) : undefined;
   return { format: formatOf(file, code, known), source: rewritten ? withMap(rewritten) : code };
 }
 
 /** JavaScript, a file's or what somebody else made of it; undefined when it has no handlers. */
 export function fromJavaScript(file: string, text: string, known: Format | undefined): LoadedModule | undefined {
-  const rewritten = rewriteModule({ file, text });
+  const rewritten = rewriteModule({ file, text }, { lowersUsing: true });
   return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
 }
 

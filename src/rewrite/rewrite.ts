@@ -9,6 +9,7 @@ import { parse, type AnyNode, type Options, type Program } from "acorn";
 import { MagicString } from "magic-string";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
 import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
+import { lowerUsing, mayNeedUsing } from "./using.ts";
 
 export interface Module {
   /** Its path, as messages name it. */
@@ -23,6 +24,8 @@ export interface RewriteOptions {
   readonly names?: LibraryNames;
   /** What to insert into: the text as it was written (for a bundler that knows types itself) or the JavaScript (the default). */
   readonly into?: "text" | "javascript";
+  /** Rewrites `using` and `await using` where this Node does not know them; into JavaScript only. */
+  readonly lowersUsing?: boolean;
 }
 
 export interface Rewritten {
@@ -31,15 +34,20 @@ export interface Rewritten {
   map(): string;
 }
 
-/** Wraps the handlers of a module. Undefined when it has none, or is not JavaScript: then whoever runs it says what is wrong. */
+/** Wraps the handlers of a module, and lowers what Node does not know. Undefined when it has neither, or is not JavaScript: then whoever runs it says what is wrong. */
 export function rewriteModule({ file, text, javascript = text }: Module, options: RewriteOptions = {}): Rewritten | undefined {
-  const { names = ownNames, into = "javascript" } = options;
+  const { names = ownNames, into = "javascript", lowersUsing = false } = options;
   const program = parsed(javascript);
   if (!program) return undefined;
-  const handlers = findHandlers(program, analyze(program), names);
-  if (handlers.length === 0) return undefined;
+  const handlers = options.names || mayHaveHandlers(text) ? findHandlers(program, analyze(program), names) : [];
   const target = into === "text" ? text : javascript;
   const edits = new MagicString(target);
+  const lowered = lowersUsing && mayNeedUsing(text) && lowerUsing(program, edits);
+  const rewritten: Rewritten = {
+    get code() { return edits.toString(); },
+    map: () => edits.generateMap({ source: file, includeContent: true, hires: "boundary" }).toString(),
+  };
+  if (handlers.length === 0) return lowered ? rewritten : undefined;
   const parents = parentsOf(program, new Set<AnyNode>(handlers.map(({ node }) => node)));
   const wrapper = unusedName(text);
   const starts = lineStarts(text);
@@ -61,10 +69,7 @@ export function rewriteModule({ file, text, javascript = text }: Module, options
   const start = javascript.startsWith("#!") ? javascript.indexOf("\n") + 1 : 0;
   const { at, separator } = afterDirectives(program.body, start, javascript);
   edits.appendLeft(at, separator + prologue + ofModule.join(""));
-  return {
-    code: edits.toString(),
-    map: () => edits.generateMap({ source: file, includeContent: true, hires: "boundary" }).toString(),
-  };
+  return rewritten;
 }
 
 /** Whether a module may have handlers: cheap, before anything is parsed. */

@@ -171,6 +171,30 @@ help: pass it along: tracepoint(…, handler, { calls }); or run the file with \
     }
   });
 
+  test(`using, also where Node has none${named}`, async () => {
+    const path = project("using", { "using.ts": `import { begin, print, trace } from "strobe";
+const held = (name: string) => ({ name, [Symbol.asyncDispose]: async () => console.log("let go of", name), [Symbol.dispose]: () => console.log("dropped", name) });
+async function inside(): Promise<number> {
+  await using a = held("a"), b = held("b");
+  using c = held("c");
+  console.log(a.name, b.name, c.name);
+  return 1;
+}
+await inside();
+try {
+  using d = held("d");
+  throw new Error(d.name);
+} catch (error) { console.log((error as Error).stack?.split("\\n")[1]?.replace(/^.*\\/|\\)$/g, "")); }
+await using session = await trace(begin(() => print("traced")));
+using none = null;
+await using last = held("last");
+console.log("end", session.attached, none)`, "other.ts": "{ using x = { [Symbol.dispose]: (): void => console.log('other') }; }\n" });
+    assert.deepEqual(await run(node, [command, "run", "using.ts"], path), {
+      stdout: "a b c\ndropped c\nlet go of b\nlet go of a\ndropped d\nusing.ts:12:9\ntraced\nend 1 null\nlet go of last\n", stderr: "", code: 0,
+    });
+    assert.deepEqual(await run(node, [command, "run", "other.ts"], path), { stdout: "other\n", stderr: "", code: 0 });
+  });
+
   test(`what strobe run hands to the program, and what becomes of it${named}`, async () => {
     const path = project("node", {
       "args.ts": 'const [, file, ...rest]: string[] = process.argv; console.log(file, rest); process.exitCode = 7;',
