@@ -209,12 +209,13 @@ class LiveSession implements Session {
         this.#measure();
         this.#attach(this.#kernel.programs);
         this.#startHosts();
+        // Before anybody hears that it is time to go on.
+        this.#owners.start(this.#target?.pid);
       }
       this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
       this.#consumer.attached(this.attached);
       this.#consumer.flush();
       this.#runIterators();
-      if (!this.#over) this.#owners.start(this.#target?.pid);
       const target = this.#target;
       if (target && !this.#over) {
         void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));

@@ -44,6 +44,8 @@ export interface ProcessMemory {
   read(): void;
   /** A process was seen: remember its mappings. */
   notice(pid: number): void;
+  /** The traced process may see files that nobody else does: they are opened before it goes. */
+  hold?(pid: number): void;
   /** The traced process may have changed. */
   refresh(pid: number): void;
 }
@@ -78,7 +80,10 @@ export class StackOwners implements Disposable {
   start(target: number | undefined): void {
     this.#target = target;
     if (!this.#needed) return;
-    if (target !== undefined) this.#memory.notice(target);
+    if (target !== undefined) {
+      this.#memory.notice(target);
+      this.#memory.hold?.(target);
+    }
     this.#arm(firstPause);
   }
 

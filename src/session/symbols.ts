@@ -8,6 +8,7 @@ import { demangle } from "../linux/demangle.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
 import { cpuTicks, processIds, processMaps } from "../linux/procfs.ts";
 import { SideBand } from "../linux/side-band.ts";
+import { rootOf } from "../providers/live-binary.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
@@ -139,6 +140,11 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   notice(pid: number): void {
     this.#users.notice(pid);
     this.#tellUnwinder();
+  }
+
+  hold(pid: number): void {
+    if (rootOf(pid) === "") return;
+    for (const mapping of this.#users.code(pid)) if (mapping.path.startsWith("/")) this.#users.binary(mapping, pid);
   }
 
   refresh(pid: number): void {
