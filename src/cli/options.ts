@@ -53,6 +53,8 @@ const withoutEffect: ReadonlyMap<string, boolean> = new Map([
   ["-I", true], ["--include", true],
   // Features are probed when they are needed, and functions asked of the kernel itself.
   ["--no-feature", true], ["--traceable-functions", true],
+  // A read that fails gives zero, and says nothing.
+  ["-k", false], ["--warnings", false],
   // There is no LLVM.
   ["--verify-llvm-ir", false],
 ]);
@@ -133,7 +135,9 @@ export function readOptions(argv: readonly string[]): Options {
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
-        if (!name && withoutEffect.has(`-${word[letter]}`)) {
+        const ignored = withoutEffect.get(`-${word[letter]}`);
+        if (!name && ignored === false) continue;
+        if (!name && ignored) {
           if (word.length === letter + 1 && argv[++at] === undefined) throw new UsageError(`-${word[letter]} needs a value`);
           break;
         }
