@@ -20,6 +20,9 @@ import { hasWildcard, matches } from "./wildcard.ts";
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
 const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
 
+/** Programs can be attached there, and are never run (kernel/trace/trace_events_user.c, user_event_perf). */
+const silentCategories = new Set(["user_events", "user_events_multi"]);
+
 const wordSizes = [1, 2, 4, 8] as const;
 
 export const tracepoint: Provider = {
@@ -51,7 +54,11 @@ export const tracepoint: Provider = {
     }
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
-    return resolved(variants(events, system, options));
+    const heard = events.filter(({ category }) => !silentCategories.has(category));
+    if (heard.length === 0) {
+      return refused(spec, "feature", "the kernel runs no programs at user events", "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt");
+    }
+    return resolved(variants(heard, system, options));
   },
 
   attach(request) {

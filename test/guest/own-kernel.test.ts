@@ -1,4 +1,5 @@
-// Source lines, inlined functions and variables of a kernel that tells them: our own, moved by address space randomisation.
+// Source lines, inlined functions and variables of a kernel that tells them, and what stock kernels leave out: our own kernel,
+// moved by address space randomisation.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";
@@ -7,7 +8,7 @@ import type { ProbeCase } from "./cases.ts";
 import { check, listOf, programs, resultsIn } from "./drive.ts";
 import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
-import { missingForGuests } from "./initramfs.ts";
+import { missingForGuests, type Job } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
 
 // A minute or two, but for a machine that has no CPU to spare.
@@ -44,12 +45,44 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
     },
     { name: "globals of the kernel", command, script: "kprobe:vfs_read /pid == cpid && arg2 == 512 && var(\"nr_threads\") > 0/ { @ = count(); }", output: "@: 1000" },
     {
-      name: "an inlined function is its copies", command, script: "kprobe:inlined:new_sync_read /pid == cpid/ { @[func] = count(); }", output: /^$|^@\[new_sync_read\]: \d+$/,
-      warning: /^.*warning: `new_sync_read` is inlined: probing its (one copy|\d+ copies), in /,
+      // A static helper of read(2) and write(2) and their kin, in each of them.
+      name: "an inlined function is its copies", command,
+      script: `kprobe:ksys_read /pid == cpid && arg2 == 512/ { @in[tid] = "read"; } kprobe:ksys_write /pid == cpid && arg2 == 64/ { @in[tid] = "write"; }
+        kprobe:inlined:file_ppos /@in[tid] != ""/ { @[@in[tid]] = count(); } kretprobe:ksys_read,kretprobe:ksys_write { delete(@in, tid); }`,
+      output: /^@\[(?:read|write)\]: 1000\n@\[(?:read|write)\]: 1000$/, warning: /`file_ppos` is inlined: probing its \d+ copies, in /,
+    },
+    {
+      name: "a parameter of an inlined function", command,
+      script: 'kprobe:inlined:file_ppos /pid == cpid/ { @[str(var("file").f_path.dentry.d_name.name)] = count(); }',
+      output: /@\[(?:zero|null)\]: 1000\n@\[(?:zero|null)\]: 1000$/, warning: /`file_ppos` is inlined: probing its \d+ copies, in /,
+    },
+    {
+      name: "a variable by its address", command,
+      script: 'kprobe:vfs_read /pid == cpid && arg2 == 512 && *(uint64 *)kaddr("jiffies_64") > 0/ { @ = count(); }', output: "@: 1000",
     },
     { name: "a file that there is not", script: "kprobe@fs/nothing.c:3 { }", output: "", refusal: /no code of \S+ comes from a file fs\/nothing\.c/ },
   ];
 }
+
+/** What stock kernels leave out. */
+const trials: readonly (Job & { readonly name: string; readonly output: RegExp })[] = [
+  {
+    name: "a function that is made to fail",
+    script: `strobe -q --unsafe -c 'mkdir /tmp/refused' -e 'kprobe:__x64_sys_mkdir,kprobe:__x64_sys_mkdirat /pid == cpid/ { override(-28); @ = count(); }'; ls -d /tmp/refused`,
+    output: /^\s*@: 1\n[^]*\/tmp\/refused'?: No space left on device\n[^]*\/tmp\/refused: No such file or directory\n$/,
+  },
+  {
+    name: "a user event, which programs never see",
+    script: `echo 'u:demo u32 number' >/sys/kernel/tracing/dynamic_events; strobe -e 'tracepoint:user_events:demo { exit(); }'`,
+    output: /error: the kernel runs no programs at user events[^]*usdt/,
+  },
+  ...[["osnoise", "thread_noise"], ["timerlat", "irq_noise"]].map(([tracer, event]) => ({
+    name: `events of the ${tracer} tracer`,
+    script: `echo ${tracer} >/sys/kernel/tracing/current_tracer
+      strobe -q -e 'tracepoint:osnoise:${event} { @ = count(); } interval:s:3 { exit(); }'; echo nop >/sys/kernel/tracing/current_tracer`,
+    output: /^\n*@: [1-9]\d*\n+$/,
+  })),
+];
 
 const found = filesOrReason();
 
@@ -59,7 +92,7 @@ test("debug information of the kernel", { skip: typeof found === "string" && fou
   const guest = await runGuest({
     kernel: found, deadline: guestSeconds, kaslr: true, memory: "2G",
     files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json"), [`/usr/lib/debug/boot/vmlinux-${found.release}`]: found.vmlinux },
-    jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "grep -w _text /proc/kallsyms" }],
+    jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "grep -w _text /proc/kallsyms" }, ...trials],
   });
   const results = resultsIn(guest.lines);
   for (const [i, one] of cases.entries()) {
@@ -69,6 +102,13 @@ test("debug information of the kernel", { skip: typeof found === "string" && fou
       check(one, result);
     });
     t.diagnostic(`${one.name}: ${results.find(({ index }) => index === i)?.milliseconds ?? "?"} ms`);
+  }
+  for (const [i, { name, output }] of trials.entries()) {
+    await t.test(name, () => {
+      const job = guest.jobs[2 + i];
+      assert.ok(job, guest.console.slice(-3000));
+      assert.match(job.stdout + job.stderr, output);
+    });
   }
   await t.test("the kernel was not where it was linked, and did not complain", () => {
     assert.match(guest.jobs[1]?.stdout ?? "", /^ffffffff/);
