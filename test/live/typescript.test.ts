@@ -74,6 +74,26 @@ test("entries are set and removed while it runs", async () => {
   await session.ended;
 });
 
+function tally(of: Library.StrobeMap<string, "count">, key: string): void {
+  of.at(key).count();
+}
+
+test("functions take maps", async () => {
+  const first = strobe.map<string, "count">();
+  const second = strobe.map<string, "count">();
+  const session = await strobe.trace(
+    strobe.tracepoint(getppid, () => {
+      if (strobe.pid !== strobe.cpid) return;
+      tally(first, strobe.comm);
+      tally(second, strobe.comm);
+      tally(second, strobe.comm);
+    }, { strobe, first, second, tally }),
+    { command: `${calls} 7`, signal: deadline() },
+  );
+  await session.ended;
+  assert.deepEqual([...first, ...second], [["calls", 7], ["calls", 14]]);
+});
+
 test("the greatest of a map", () => {
   const snapshot = new strobe.Snapshot<string, unknown>([["a", 1], ["b", { count: 1, average: 9, total: 9 }], ["c", [{ low: 0, high: 1, count: 4 }]], ["d", "text"]]);
   assert.deepEqual([...snapshot.top(3).keys()], ["b", "c", "a"]);

@@ -20,8 +20,14 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
     case "builtin": return builtinCall(unit, node, target.name);
     case "special": return specialCall(unit, node, target.name);
     case "function": {
-      const args = node.arguments.map((argument) => argumentValue(unit, argument));
-      return { kind: "value", expression: call(unit.translation.functionName(target.source), args, unit.span(node)) };
+      const given = new Map<number, Extract<Reference, { kind: "map" | "event" }>>();
+      const args = node.arguments.flatMap((argument, i) => {
+        const object = argument.type === "Identifier" || argument.type === "MemberExpression" ? refer(unit, argument) : undefined;
+        if (object?.kind !== "map" && object?.kind !== "event") return [argumentValue(unit, argument)];
+        given.set(i, object);
+        return [];
+      });
+      return { kind: "value", expression: call(unit.translation.functionName(target.source, given), args, unit.span(node)) };
     }
     case "global": return globalCall(unit, node, target.name);
     case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);

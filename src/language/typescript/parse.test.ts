@@ -17,6 +17,8 @@ const known: Record<string, Binding> = {
   list: { kind: "unusable", what: "an array" },
   double: { kind: "function", source: fn("(x) => x * 2", "double") },
   note: { kind: "function", source: fn("function note(key, value) { if (value > 9) return; m.at(key).sum(value); }", "note") },
+  tally: { kind: "function", source: fn("function tally(of, key, sent) { of.at(key).count(); sent.emit({ key }); }", "tally") },
+  apart: { kind: "function", source: fn("({ size }) => size", "apart") },
 };
 
 function resolve(name: string): Binding | undefined {
@@ -150,6 +152,19 @@ test("functions become functions, once, with types from their calls", () => {
   (note pid (double (. args ret)))
   (note tid 1))
 `);
+});
+
+test("a function that is given maps and events is one for each", () => {
+  const got = tree("(args) => { tally(m, pid, opened); tally(n, tid, opened); tally(m, 1, opened); }");
+  assert.equal(got, `(fn tally ($key) (aggregate count (@m $key)) (emit "opened" (record (key $key))))
+(fn tally_2 ($key) (aggregate count (@n $key)) (emit "opened" (record (key $key))))
+(probe tracepoint:a:b
+  (tally pid)
+  (tally_2 tid)
+  (tally 1))
+`);
+  const { diagnostics } = parseProbes([probe("(args) => print(apart(m))")]);
+  assert.deepEqual(diagnostics.map(({ message }) => message), ["a map cannot be taken apart"]);
 });
 
 test("events", () => {

@@ -9,7 +9,7 @@ import { condition, value } from "./expressions.ts";
 import { Pieces } from "./pieces.ts";
 import { refer } from "./references.ts";
 import { body, expression } from "./statements.ts";
-import { block, builtin, refusal, Translation, Unit, variable, type Grammar } from "./unit.ts";
+import { block, builtin, refusal, Translation, Unit, variable, type GivenObjects, type Grammar } from "./unit.ts";
 
 const dialect: Dialect = {
   name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace", outsideStores: true,
@@ -33,7 +33,7 @@ export function parseProbes(sources: readonly ProbeSource[]): ParsedProbes {
     source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text }, dialect, config: [], structs: [], enums: [],
     maps: [...translation.maps.values()].flatMap(({ name, map, span: used }) => map.storage === undefined && map.entries === undefined
       ? [] : [{ name, storage: map.storage ?? "hash", ...(map.entries === undefined ? {} : { entries: map.entries }), span: used }]),
-    functions: [...translation.functions.values()].flatMap(({ declaration }) => declaration ?? []),
+    functions: [...translation.functions.values()].flatMap((made) => [...made.values()].flatMap(({ declaration }) => declaration ?? [])),
     probes,
   };
   if (probes.length === 0) {
@@ -165,7 +165,7 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
 }
 
 /** A function that handlers call. Its parameters' types are those it is called with. */
-function declareFunction(translation: Translation, source: FunctionSource, name: string): FunctionDeclaration {
+function declareFunction(translation: Translation, source: FunctionSource, name: string, given: GivenObjects): FunctionDeclaration {
   const start = translation.pieces.function(source);
   const span = { start, end: start + source.text.length };
   const got = read(translation, source, start);
@@ -173,8 +173,14 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
   const { node, unit } = got;
   const parameters: { name: string; span: { start: number; end: number } }[] = [];
   try {
-    for (const pattern of node.params) {
+    for (const [i, pattern] of node.params.entries()) {
       const at = unit.span(pattern);
+      const object = given.get(i);
+      if (object !== undefined) {
+        if (pattern.type !== "Identifier") return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
+        unit.alias(pattern.name, () => object);
+        continue;
+      }
       const own = pattern.type === "Identifier" ? unit.declare(pattern.name, false) : unit.temporary("parameter");
       parameters.push({ name: own, span: at });
       if (pattern.type !== "Identifier") nameParts(unit, pattern, variable(own, at));

@@ -32,13 +32,16 @@ export type Outcome =
   | { readonly kind: "value"; readonly expression: Expression }
   | { readonly kind: "statement"; readonly statement: Statement };
 
+/** Arguments that are no values: the kernel's functions take none, so the function is compiled with them in their place. */
+export type GivenObjects = ReadonlyMap<number, Extract<Reference, { kind: "map" | "event" }>>;
+
 /** What is needed below where it is written: statements hold expressions, which hold calls, which hold expressions. */
 export interface Grammar {
   value(unit: Unit, node: js.Expression): Expression;
   condition(unit: Unit, node: js.Expression): Expression;
   refer(unit: Unit, node: js.Expression | js.Super): Reference;
   call(unit: Unit, node: js.CallExpression): Outcome;
-  function(translation: Translation, source: FunctionSource, name: string): FunctionDeclaration;
+  function(translation: Translation, source: FunctionSource, name: string, given: GivenObjects): FunctionDeclaration;
 }
 
 /** Thrown at what cannot be translated, after its diagnostic; caught where a statement ends. */
@@ -51,7 +54,8 @@ export class Translation {
   readonly maps = new Map<object, { readonly name: string; readonly map: MapBinding; readonly span: Span }>();
   readonly events = new Map<object, string>();
   readonly exact = new Map<string, Set<string>>();
-  readonly functions = new Map<object, { readonly name: string; declaration?: FunctionDeclaration }>();
+  /** By identity, and by the maps and events that it was called with: each of these is a function of its own. */
+  readonly functions = new Map<object, Map<string, { readonly name: string; declaration?: FunctionDeclaration }>>();
   readonly #taken = new Set<string>();
 
   constructor(pieces: Pieces, grammar: Grammar) {
@@ -73,13 +77,14 @@ export class Translation {
     return name;
   }
 
-  /** Compiles a function on its first call. */
-  functionName(source: FunctionSource): string {
-    const known = this.functions.get(source.identity);
+  /** Compiles a function on its first call. `given` are parameters that stand for a map or an event, by their index. */
+  functionName(source: FunctionSource, given: GivenObjects = new Map()): string {
+    const which = [...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`).join();
+    const known = this.functions.get(source.identity)?.get(which);
     if (known !== undefined) return known.name;
     const entry: { readonly name: string; declaration?: FunctionDeclaration } = { name: this.#unique(source.name || "fn") };
-    this.functions.set(source.identity, entry);
-    entry.declaration = this.grammar.function(this, source, entry.name);
+    this.functions.set(source.identity, (this.functions.get(source.identity) ?? new Map()).set(which, entry));
+    entry.declaration = this.grammar.function(this, source, entry.name, given);
     return entry.name;
   }
 
