@@ -7,7 +7,7 @@ import type { Provider, Resolution, ResolveOptions } from "../providers/provider
 import { findProvider } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
-import type { Compiled } from "./compile.ts";
+import type { Plan } from "./plan.ts";
 
 type Variant = ResolvedProbe["variants"][number];
 
@@ -51,17 +51,20 @@ export function isAwaiting({ context, provider, sites }: Variant): boolean {
   return sites.length === 0 && context !== "host" && findProvider(provider)?.inFiles === true;
 }
 
+/** As compiling gives it. */
+export interface GrownPlan { readonly plan?: Plan; readonly diagnostics: readonly Diagnostic[] }
+
 export class Following {
   readonly #specs: readonly OpenSpec[];
   #probes: readonly ResolvedProbe[];
   readonly #system: System;
   readonly #share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[];
-  readonly #compile: (probes: readonly ResolvedProbe[]) => Compiled;
+  readonly #compile: (probes: readonly ResolvedProbe[]) => GrownPlan;
   readonly #known = new Map<Probe, KnownPlaces>();
 
   constructor(
     specs: readonly OpenSpec[], probes: readonly ResolvedProbe[], system: System,
-    share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[], compile: (probes: readonly ResolvedProbe[]) => Compiled,
+    share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[], compile: (probes: readonly ResolvedProbe[]) => GrownPlan,
   ) {
     this.#specs = specs;
     this.#probes = probes;
@@ -79,7 +82,7 @@ export class Following {
    * The plan with what the probes mean in files that a process has open: all that was there before, then more programs. Undefined
    * when there is nothing new.
    */
-  grow(files: readonly string[], pid: number): Compiled | undefined {
+  grow(files: readonly string[], pid: number): GrownPlan | undefined {
     const more = this.#specs.flatMap((open): ResolvedProbe[] => {
       const { probe, spec, provider, target, options } = open;
       const meant = files.filter((file) => meansFile(target, file));

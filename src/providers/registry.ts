@@ -53,7 +53,7 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
 }
 
 /** Kinds that a search over all kinds leaves out: their lists cost reading every binary, or say nothing. */
-const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "plt", "usdt", "test", "bench"]);
+const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "plt", "usdt", "process", "thread", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern
