@@ -1,16 +1,22 @@
 // What the benchmarks ask of the kernel: programs' figures, and loading a handler that clang compiled. Bundled by run.mjs.
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { compileScript } from "../src/api/compile.ts";
 import type { Compiled } from "../src/compiler/compile.ts";
 import { compileScript as compileRandom } from "../test/support/differential.ts";
 import { randomProgram, render } from "../test/support/random-programs.ts";
 import { passes } from "../src/compiler/optimize/optimize.ts";
+import { CallFrames } from "../src/debuginfo/call-frames.ts";
 import { Btf } from "../src/debuginfo/btf.ts";
 import { bytesOf, Elf, type Section, textAt } from "../src/debuginfo/elf.ts";
+import { unwindTable } from "../src/debuginfo/unwind-table.ts";
 import { createMap, enableStats, linkCreatePerfEvent, listPrograms, loadProgram, type ProgramInfo, rawTracepointOpen } from "../src/linux/bpf.ts";
 import { closeFd } from "../src/linux/ffi.ts";
 import { openPerfEvent } from "../src/linux/perf.ts";
 import { pmuType } from "../src/linux/tracefs.ts";
+import { UnwindCache } from "../src/session/unwind-cache.ts";
+import { UnwindNodes } from "../src/session/unwind-trees.ts";
 
 export { closeFd, enableStats, listPrograms };
 
@@ -166,3 +172,30 @@ function instructionsOf({ plan, diagnostics }: Compiled): number {
   return plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
 }
 export const passNames: readonly string[] = passes.map(({ name }) => name);
+
+/** A binary's unwinding table: its rows, bytes in the kernel's maps, and the least milliseconds that it takes to make and to read again. */
+export function unwindingTable(path: string): { readonly rows: number; readonly bytes: number; readonly made: number; readonly read: number } {
+  const folder = mkdtempSync(join(tmpdir(), "strobe-bench-"));
+  const cache = new UnwindCache(folder);
+  try {
+    let [rows, bytes, made, read] = [0, 0, Infinity, Infinity];
+    for (let i = 0; i < 5; i++) {
+      const start = performance.now();
+      const elf = new Elf(bytesOf(readFileSync(path)));
+      const frames = CallFrames.of(elf);
+      if (frames === undefined || elf.buildId === undefined) throw new Error(`${path} has no tables or no build id`);
+      const table = unwindTable(frames);
+      made = Math.min(made, performance.now() - start);
+      cache.write(elf.buildId, table);
+      const before = performance.now();
+      cache.read(elf.buildId);
+      read = Math.min(read, performance.now() - before);
+      bytes = 0;
+      new UnwindNodes((_, node) => { bytes += node.length; }).add(table);
+      rows = table.starts.length;
+    }
+    return { rows, bytes, made, read };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

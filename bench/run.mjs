@@ -1,4 +1,4 @@
-// `npm run bench [-- startup handlers passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]`
+// `npm run bench [-- startup handlers unwinding passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -12,6 +12,7 @@ import { passWorth } from "./passes.mjs";
 import { findBuilds, findPeers } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
+import { unwinding } from "./unwinding.mjs";
 import { weight } from "./weight.mjs";
 
 // A setting of the machine's, not of any tracer's: Node before 24 parses all certificates at every start, some 60 ms.
@@ -20,6 +21,7 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 const suites = {
   startup: ["Start-up", startup],
   handlers: ["Cost of an event in the kernel", handlerCost],
+  unwinding: ["Unwound stacks", unwinding],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   iterator: ["Events in a `for await` loop", iterator],

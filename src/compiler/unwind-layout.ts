@@ -1,4 +1,4 @@
-// What the unwinder in the kernel and the session that feeds it agree on.
+// What the unwinder in the kernel and the session that feeds it agree on. Numbers of rows are powers of four.
 
 /**
  * Of each process (by pid, u32), its mapped code in the order of addresses: u64 start, u64 end, u32 number of a search tree's

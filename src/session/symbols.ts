@@ -28,8 +28,11 @@ export interface StackTable {
 const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
-/** What attaching may wait for tables of processes that run: of the one that was named, and of those that run what was named. */
-const prepareNamed = 5000;
+/**
+ * What attaching may wait for tables, in milliseconds: of the process or command that was named (a second for the largest
+ * browser), and of those that run what is traced.
+ */
+const prepareNamed = 20_000;
 const prepareLikely = 1000;
 /** How often the unwinder is asked whom it did not know. */
 const wantedMilliseconds = 10;
@@ -107,7 +110,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     if (!this.#unwinding) return;
     const end = performance.now() + (pid === undefined && command === undefined ? prepareLikely : prepareNamed);
     // What any program that is started will need.
-    for (const path of [...this.#traced, ...commonLibraries(), ...(command === undefined ? [] : filesOfCommand(command))]) {
+    for (const path of pid !== undefined ? [] : command !== undefined ? [...filesOfCommand(command), ...this.#traced] : [...this.#traced, ...commonLibraries()]) {
       const binary = this.#files.symbols(`path:${path}`, [path]);
       if (binary) this.#unwinding.prepare(binary);
     }

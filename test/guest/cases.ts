@@ -153,6 +153,12 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     { name: "uprobe: wildcard", command: work, script: "uprobe:/bin/work:leaf_* /pid == cpid/ { @[func] = count(); }", output: "@[leaf_add]: 1000\n@[leaf_sub]: 1000\n@[leaf_text]: 1000" },
     { name: "uprobe: of a library", command: work, script: "uprobe:libc:read /pid == cpid && arg2 == 512/ { @ = count(); }", output: "@: 1000" },
     { name: "uprobe: user stacks", command: work, script: "uprobe:/bin/work:leaf_sub /pid == cpid/ { @[ustack(1)] = count(); }", output: /^@\[\s+leaf_sub\+0\s+\]: 1000$/ },
+    {
+      name: "uprobe: user stacks without frame pointers", command: "/bin/frameless 1000",
+      script: "uprobe:/bin/frameless:inner /pid == cpid/ { @[ustack(dwarf)] = count(); }",
+      // The C library's own function between has a name only where its symbols are.
+      output: /^@\[\s+inner\+0\s+middle\+\d+\s+outer\+\d+\s+main\+\d+\s+(?:__libc_start_call_main\+\d+|0x[0-9a-f]+)\s+__libc_start_main\+\d+\s+_start\+\d+\s+\]: 1000$/,
+    },
     { name: "uretprobe: retval", command: work, script: "uretprobe:/bin/work:leaf_sub /pid == cpid/ { @ = sum((int32)retval); }", output: "@: 498500" },
     { name: "usdt", command: "/bin/usdt", script: "usdt:/bin/usdt:demo:step { @ = sum(arg2); }", output: "@: 5010" },
     { name: "usdt: with a semaphore", command: "/bin/usdt", script: "usdt:/bin/usdt:demo:guarded { @ = sum(arg0); }", output: "@: 20" },

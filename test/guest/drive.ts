@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { usdtSource } from "../support/programs.ts";
 import { compileC } from "../support/strobe.ts";
 import type { CaseResult, ProbeCase } from "./cases.ts";
-import { sleepersSource, workSource } from "./workload.ts";
+import { framelessSource, sleepersSource, workSource } from "./workload.ts";
 
 /** Programs and the driver, by their places in a guest. */
 export async function programs(folder: string): Promise<Readonly<Record<string, string>>> {
@@ -20,6 +20,7 @@ export async function programs(folder: string): Promise<Readonly<Record<string, 
   return {
     "/strobe/driver.mjs": driver,
     "/bin/work": compileC(folder, "work", workSource, ["-O1", "-g", "-fno-omit-frame-pointer", "-no-pie"]),
+    "/bin/frameless": compileC(folder, "frameless", framelessSource, ["-O2", "-fomit-frame-pointer"]),
     "/bin/sleepers": compileC(folder, "sleepers", sleepersSource),
     "/bin/usdt": compileC(folder, "usdt", usdtSource),
   };

@@ -58,3 +58,21 @@ int main(int argc, char **argv)
 	return 0;
 }
 `;
+
+// `frameless N`: N times through functions that keep no frame pointers.
+export const framelessSource = `
+#include <stdlib.h>
+#define FRAME __attribute__((noinline, noclone))
+
+FRAME void inner(char *memory) { __asm__ volatile("" :: "r"(memory) : "memory"); }
+FRAME int middle(int n) { char memory[300]; inner(memory); return n + 1; }
+FRAME int outer(int n) { return middle(n) + 1; }
+
+int main(int argc, char **argv)
+{
+	int sum = 0;
+	for (int i = atoi(argv[1]); i > 0; i--)
+		sum += outer(i);
+	return sum == 1;
+}
+`;
