@@ -4,7 +4,11 @@
 //    3 │ { print(pidd) }
 //      │         ^^^^
 //   help: did you mean `pid`?
-import type { Diagnostic, Source, Span } from "./diagnostic.ts";
+
+// As much of diagnostic.ts as is shown: it renders its own errors, and imports this.
+interface Span { readonly start: number; readonly end: number }
+interface Source { readonly name: string; readonly text: string }
+interface Diagnostic { readonly severity: "error" | "warning"; readonly span: Span; readonly message: string; readonly help?: string }
 
 export interface RenderOptions { readonly color: boolean }
 
