@@ -85,10 +85,11 @@ test("-f json prints an object a line", async () => {
   const lines = stdout.trim().split("\n").map((line): unknown => JSON.parse(line));
   assert.deepEqual(lines, [
     { type: "printf", data: 'a "b"\n' },
-    { type: "attached_probes", count: 1, data: { probes: 1 } },
     { type: "hist", data: { "@h": [{ min: 4, max: 7, count: 1 }] } },
     { type: "map", data: { "@m": { "k,1": 2 } } },
   ]);
+  const loud = await strobe(["-f", "json", "-e", 'begin { cat("/proc/sys/kernel/ostype"); }']);
+  assert.equal(loud.stdout, '{"type": "cat", "data": "Linux\\n"}\n{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n');
 });
 
 test("scripts are files, standard input, or run by their first line", async () => {

@@ -96,7 +96,7 @@ test("print gives typed values", async () => {
   assert.deepEqual(seen, [
     42, -1, 0x7fffffffffffffffn, 44, true, "text",
     [1, "two", [3, 4]], { pid: 7, name: "x" }, "127.0.0.1", "read",
-    "SIGKILL", "No such file or directory", 16n, [127, 0, 0, 1], new Uint8Array([97, 98]),
+    "Killed", "No such file or directory", 16n, [127, 0, 0, 1], new Uint8Array([97, 98]),
   ]);
 });
 
