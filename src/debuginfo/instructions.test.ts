@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { bytesOf, Elf } from "./elf.ts";
+import { ElfSymbols } from "./elf-symbols.ts";
 import { functionEnds, partsOf, withoutPadding } from "./function-ends.ts";
 import { decode, disassemble, hiddenAt, instructionAt } from "./instructions.ts";
 import { uprobeRefusal } from "./uprobe-refusals.ts";
@@ -89,26 +90,59 @@ test("instructions that a uprobe must not be on, and why", () => {
 const missing = process.arch !== "x64" ? "x86-64 only" : spawnSync("objdump", ["--version"]).error ? "needs objdump (binutils)" : undefined;
 const binaries = ["/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6"].filter((path) => existsSync(path));
 
+interface Agreed { readonly functions: number; readonly instructions: number }
+
+/** Compares with a disassembly by objdump, function by function. */
+function agreement(elf: Elf, blocks: readonly string[], among?: ReadonlySet<number>): Agreed {
+  let functions = 0;
+  let instructions = 0;
+  for (const block of blocks) {
+    const lines = [...block.matchAll(/^ +([0-9a-f]+):\t(.*)$/gm)];
+    // Data among the code is not decoded alike, and not what this is about.
+    if (lines.length < 2 || lines.some(([, , text]) => text.includes("(bad)"))) continue;
+    const start = parseInt(lines[0][1], 16);
+    if (among?.has(start) === false) continue;
+    const offsets = lines.map(([, address]) => parseInt(address, 16) - start);
+    // The last one's length is not told: decoding is to come to where it begins.
+    const end = offsets.at(-1)!;
+    const code = elf.bytes.read(Number(elf.fileOffset(BigInt(start))), end);
+    assert.deepEqual(decode(code).instructions.map(({ offset }) => offset), offsets.slice(0, -1), `at 0x${start.toString(16)}`);
+    functions++;
+    instructions += lines.length;
+  }
+  return { functions, instructions };
+}
+
+const disassembly = (path: string, ...options: readonly string[]): string[] => {
+  const { stdout } = spawnSync("objdump", ["-dw", "--no-show-raw-insn", ...options, path], { encoding: "latin1", maxBuffer: 1 << 29 });
+  return stdout.split(/^[0-9a-f]{8,16} <[^\n]*>:\n/m).slice(1);
+};
+
 for (const path of binaries) {
   test(`boundaries are objdump's over all of ${path}`, { skip: missing ?? false }, () => {
-    const file = readFileSync(path);
-    const elf = new Elf(bytesOf(file));
-    const { stdout } = spawnSync("objdump", ["-dw", "--no-show-raw-insn", path], { encoding: "latin1", maxBuffer: 1 << 29 });
-    let functions = 0;
-    let instructions = 0;
-    for (const block of stdout.split(/^[0-9a-f]{8,16} <[^\n]*>:\n/m).slice(1)) {
-      const lines = [...block.matchAll(/^ +([0-9a-f]+):\t(.*)$/gm)];
-      // Data among the code is not decoded alike, and not what this is about.
-      if (lines.length < 2 || lines.some(([, , text]) => text.includes("(bad)"))) continue;
-      const start = parseInt(lines[0][1], 16);
-      const offsets = lines.map(([, address]) => parseInt(address, 16) - start);
-      // The last one's length is not told: decoding is to come to where it begins.
-      const end = offsets.at(-1)!;
-      const at = Number(elf.fileOffset(BigInt(start)));
-      assert.deepEqual(decode(file.subarray(at, at + end)).instructions.map(({ offset }) => offset), offsets.slice(0, -1), `at 0x${start.toString(16)}`);
-      functions++;
-      instructions += lines.length;
-    }
+    const { functions, instructions } = agreement(new Elf(bytesOf(readFileSync(path))), disassembly(path));
     assert.ok(functions > 20 && instructions > 100_000, `${functions} functions, ${instructions} instructions`);
   });
 }
+
+/** Places in a large program, and bytes at each. */
+const [samples, sampled] = [6, 1 << 18];
+
+test("boundaries are objdump's all over Node", { skip: missing ?? false }, (t) => {
+  const elf = new Elf(bytesOf(readFileSync(process.execPath)));
+  const text = elf.section(".text")!;
+  // Functions that were written in assembly have texts in them.
+  const compiled = new Set([...new ElfSymbols(elf)].filter(({ kind, name }) => kind === "function" && name.startsWith("_Z")).map(({ address }) => Number(address)));
+  let functions = 0;
+  let instructions = 0;
+  for (let i = 0; i < samples; i++) {
+    const from = text.address + BigInt(Math.floor((text.size / samples) * i));
+    const blocks = disassembly(process.execPath, `--start-address=0x${from.toString(16)}`, `--stop-address=0x${(from + BigInt(sampled)).toString(16)}`);
+    // The first may begin in the middle of an instruction, and the last end there.
+    const found = agreement(elf, blocks.slice(1, -1), compiled);
+    functions += found.functions;
+    instructions += found.instructions;
+  }
+  t.diagnostic(`${functions} functions, ${instructions} instructions`);
+  assert.ok(functions > 500 && instructions > 100_000, `${functions} functions, ${instructions} instructions`);
+});
