@@ -3,7 +3,6 @@ import type { openSync } from "node:fs";
 
 type Asset = (name: string) => ArrayBuffer;
 
-/** Bound late: nothing of this may be in the snapshot. */
 const builtin = (name: string): unknown => process.getBuiltinModule(name as "node:fs");
 const asset: Asset = (name) => (builtin("node:sea") as { getRawAsset: Asset }).getRawAsset(name);
 

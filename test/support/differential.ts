@@ -173,6 +173,7 @@ export class Differential implements Disposable {
           case "events": return this.#events;
           case "gates":
           case "unwind-nodes":
+          case "unwind-files":
           case "unwind-wanted":
           case "unwind-processes": throw new Error("random programs are not governed, and take no stacks");
           case "map":
