@@ -169,21 +169,37 @@ type Variant = ResolvedProbe["variants"][number];
 function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {
   const shared = new Map<string, Variant>();
   for (const variant of variants) {
-    const key = contextKey(variant, uses) ?? `alone ${shared.size}`;
-    const known = shared.get(key);
-    shared.set(key, known === undefined ? variant : { ...known, sites: [...known.sites, ...variant.sites] });
+    const key = contextKey(variant, uses);
+    const known = key === undefined ? undefined : shared.get(key);
+    if (key === undefined || (known !== undefined && isLinked(variant) && overlap(known, variant))) shared.set(`alone ${shared.size}`, variant);
+    else shared.set(key, known === undefined ? variant : { ...known, sites: [...known.sites, ...variant.sites] });
   }
   return [...shared.values()];
+}
+
+/** Many sites by one link, in which each function can be once. */
+function isLinked({ context }: Variant): boolean {
+  return context !== "host" && context.load !== undefined;
+}
+
+function overlap(a: Variant, b: Variant): boolean {
+  const names = new Set(a.sites.map(({ func }) => func));
+  return b.sites.some(({ func }) => names.has(func));
 }
 
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
   if (context === "host") return undefined;
-  if (context.args !== undefined || context.variables !== undefined || context.typeNamed !== undefined || context.contextType !== undefined || context.load !== undefined || context.dispatch !== undefined) return undefined;
+  if (context.args !== undefined || context.variables !== undefined || context.typeNamed !== undefined || context.dispatch !== undefined) return undefined;
+  const { contextType, load, ...rest } = context;
+  // At kernel functions these are the same everywhere, unless the program is bound to one of them.
+  const atFunctions = context.programType === "kprobe" && context.defaultSpace === "kernel";
+  if (load !== undefined && !(atFunctions && load.btfId === 0)) return undefined;
+  if (contextType !== undefined && (!atFunctions || uses.has("ctx"))) return undefined;
   if (context.func === "site" && uses.has("func")) return undefined;
   if (!context.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
-  return `${provider} ${JSON.stringify(context, (_, value: unknown) => (
+  return `${provider} ${JSON.stringify({ ...rest, load }, (_, value: unknown) => (
     value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value))}`;
 }
 
