@@ -5,6 +5,7 @@ import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { debuginfo } from "./debuginfo.mjs";
 import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
 import { iterator } from "./iterator.mjs";
@@ -12,8 +13,8 @@ import { passWorth } from "./passes.mjs";
 import { findBuilds, findPeers } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
-import { unwinding } from "./unwinding.mjs";
 import { weight } from "./weight.mjs";
+import { unwinding } from "./unwinding.mjs";
 
 // A setting of the machine's, not of any tracer's: Node before 24 parses all certificates at every start, some 60 ms.
 delete process.env.NODE_EXTRA_CA_CERTS;
@@ -22,6 +23,7 @@ const suites = {
   startup: ["Start-up", startup],
   handlers: ["Cost of an event in the kernel", handlerCost],
   unwinding: ["Unwound stacks", unwinding],
+  debuginfo: ["Debug information of a large program", debuginfo],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   iterator: ["Events in a `for await` loop", iterator],
@@ -32,7 +34,7 @@ const suites = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" },
+    peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" }, binary: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
   },
 });
@@ -53,7 +55,7 @@ await build({
 const kernel = await import(here("../build/bench-kernel.mjs"));
 
 const peers = findPeers(values.peer);
-const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only };
+const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only, binary: values.binary };
 const sections = [
   `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
   + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
