@@ -21,7 +21,10 @@ const emitted = {
 
 const script = 'tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { printf("%d %s %d\\n", pid, comm, nsecs); }';
 
-/** [title, starts a trace and gives what is read from it]. */
+/**
+ * [title, starts a trace and gives what is read from it].
+ * @type {readonly (readonly [title: string, start: (command: string) => Promise<{ session: import("../dist/index.mjs").Trace, read: () => Promise<number> }>])[]}
+ */
 const ways = [
   ...Object.entries(emitted).map(([title, take]) => [title, async (command) => {
     const ticks = event();

@@ -6,6 +6,7 @@ import { median, spread, table } from "./statistics.mjs";
 
 const program = 'tracepoint:syscalls:sys_enter_getppid { printf("%d %s %d\\n", pid, comm, nsecs); }';
 const rates = [100_000, 300_000, 1_000_000, 2_000_000];
+/** @type {readonly (readonly [title: string, options: readonly string[]])[]} */
 const formats = [["lines of text", []], ["lines of JSON", ["-f", "json"]]];
 const seconds = 3;
 

@@ -12,7 +12,8 @@ import type {
 import { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { isNamed, linkageNameOf, nameOf, qualifiedName } from "./names.ts";
-import { nameSectionOf, type NameList, type NameSection, type Told } from "./name-sections.ts";
+import type { NameList, NameSection, Told } from "./name-section.ts";
+import { nameSectionOf } from "./name-sections.ts";
 import { scanFile } from "./scan-file.ts";
 import type { ScanResult } from "./scan.ts";
 import { packagedSections } from "./packages.ts";

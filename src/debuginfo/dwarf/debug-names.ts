@@ -3,7 +3,7 @@ import { FORM, TAG } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep, type Encoding } from "./forms.ts";
 import { lastName, withoutTemplate } from "./names.ts";
-import type { NameList, NameSection, Told } from "./name-sections.ts";
+import type { NameList, NameSection, Told } from "./name-section.ts";
 import type { SectionData } from "./sections.ts";
 
 const IDX = { compile_unit: 1, type_unit: 2, die_offset: 3 } as const;

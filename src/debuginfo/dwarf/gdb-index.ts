@@ -1,7 +1,7 @@
 // .gdb_index, versions 7 to 9 (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Index-Section-Format.html): which units
 // define a name. gdb and some linkers write it. It has no linkage names, and nothing of what was only inlined.
 import { Cursor, DwarfError } from "./cursor.ts";
-import type { NameList, NameSection, Told } from "./name-sections.ts";
+import type { NameList, NameSection, Told } from "./name-section.ts";
 
 const KINDS: Readonly<Record<NameList, number>> = { types: 1, variables: 2, functions: 3 };
 const UNIT = 0xffffff;
