@@ -60,6 +60,13 @@ test("how functions end", () => {
   assert.deepEqual(functionEnds([body]).tailCalls.map(({ to, conditional }) => [to, conditional]), [[0x1100n, false], [0x1110n, true]]);
 });
 
+test("a jump through a register that a sum was in before is no switch", () => {
+  // add %rdx,%rax; mov 0x18(%r8),%rax; test %rax,%rax; jmp *%rax: a call through a table of operations, as vfs_read() ends.
+  const ends = (text: string) => functionEnds([{ address: 0n, bytes: bytes(text) }]).tailCalls.length;
+  assert.equal(ends("4801d0 498b4018 4885c0 ffe0"), 1);
+  assert.equal(ends("498b4018 4801d0 4885c0 ffe0"), 0);
+});
+
 test("padding is no part of a function", () => {
   assert.equal(withoutPadding(bytes("31c0 c3 cc cc cc")), 3);
   assert.equal(withoutPadding(bytes("31c0 c3 66662e0f1f840000000000 90")), 3);

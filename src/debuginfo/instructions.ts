@@ -51,7 +51,7 @@ export function decode(code: Uint8Array): Decoded {
   const base = 1n << 40n;
   decoder.ip = base;
   const instructions: Instruction[] = [];
-  // Registers that the last instructions put a sum or an element of a table in.
+  // Registers that the last instructions put a sum or an element of a table in; negative where it was something else.
   const computed: number[] = [];
   try {
     while (decoder.canDecode) {
@@ -117,16 +117,17 @@ const notrack = 0x3e;
 function isTable(jump: IcedInstruction, first: number, computed: readonly number[]): boolean {
   const { OpKind, Register } = iced();
   if (first === notrack || jump.memoryIndex !== Register.None) return true;
-  return jump.op0Kind === OpKind.Register && computed.includes(jump.op0Register);
+  const register: number = jump.op0Register;
+  return jump.op0Kind === OpKind.Register && (computed.findLast((one) => Math.abs(one) === register) ?? 0) > 0;
 }
 
-/** The register that this puts a sum of registers or an element of a table in; 0 for anything else. */
+/** The register that this puts a sum of registers or an element of a table in; negative where it loads something else; else 0. */
 function computes(instruction: IcedInstruction): number {
   const { Mnemonic, OpKind, Register } = iced();
   if (instruction.op0Kind !== OpKind.Register) return 0;
   switch (instruction.mnemonic) {
     case Mnemonic.Add: return instruction.op1Kind === OpKind.Register ? instruction.op0Register : 0;
-    case Mnemonic.Mov: return instruction.op1Kind === OpKind.Memory && instruction.memoryIndex !== Register.None ? instruction.op0Register : 0;
+    case Mnemonic.Mov: return instruction.op0Register * (instruction.op1Kind === OpKind.Memory && instruction.memoryIndex !== Register.None ? 1 : -1);
     default: return 0;
   }
 }

@@ -221,7 +221,7 @@ const RETURNS_UNLIMITED = [6, 14] as const;
 
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {
-  return atLeast(system, 5, 18) && system.symbolAddress("register_fprobe_ips") !== undefined;
+  return atLeast(system, 5, 18) && system.kernelFunction("register_fprobe_ips") !== undefined;
 }
 
 /**

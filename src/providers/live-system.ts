@@ -67,15 +67,16 @@ class Live implements LiveSystem {
     for (const types of this.#allTypes()) {
       for (const name of types.functionNames()) names.add(name);
     }
-    // BTF also describes what the compiler inlined away and what init code was. Symbols are hidden from the unprivileged,
-    // though: then BTF is all there is to go by.
+    // BTF also describes what the compiler inlined away and what init code was; tracefs knows what is there, or all symbols do,
+    // which take longer to read. Symbols are hidden from the unprivileged, though: then BTF is all there is to go by.
+    const traceable = traceableFunctions();
+    if (traceable) return (this.#functions = [...names].filter((name) => traceable.has(name)).sort());
     const symbols = this.kallsyms();
     const present: string[] = [];
     if (symbols.size === 0) present.push(...names);
     // Deleting as they are met leaves out what occurs twice.
     else for (const name of symbols.names()) if (names.delete(name)) present.push(name);
-    const traceable = traceableFunctions();
-    return (this.#functions = (traceable ? present.filter((name) => traceable.has(name)) : present.filter(this.#outlivesInit())).sort());
+    return (this.#functions = present.filter(this.#outlivesInit()).sort());
   }
 
   /** Whether a function is still there when the kernel has started. */

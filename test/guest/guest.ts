@@ -101,7 +101,7 @@ function writeAll(file: number, part: Uint8Array): void {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "latin1").replaceAll("\r", "");
+    return readFileSync(path, "utf8").replaceAll("\r", "");
   } catch {
     return "";
   }
