@@ -414,9 +414,9 @@ test("signals: from whom, to whom, and what became of it", async () => {
   const receiver = String(trace.result);
   const [self, own] = [String(process.pid), rows(trace, ([, from, , , to]) => from === receiver || to === receiver)];
   assert.deepEqual(own.map((columns) => columns.slice(1)), [
-    [self, ownComm, "SIGWINCH", receiver, "sleep", "1"],
-    [self, ownComm, "SIGUSR1", receiver, "sleep", "0"],
-    [receiver, "sleep", "SIGCHLD", self, ownComm, "0"],
+    [self, ownComm, "28", receiver, "sleep", "1", "Window", "changed"],
+    [self, ownComm, "10", receiver, "sleep", "0", "User", "defined", "signal", "1"],
+    [receiver, "sleep", "17", self, ownComm, "0", "Child", "exited"],
   ]);
   assert.ok(own.every(([time]) => trace.during(time)));
 });

@@ -110,7 +110,7 @@ test("strobe --emit ts, run by strobe run, prints what the script prints", async
     const program = join(folder.path, "program.ts");
     writeFileSync(script, `// Counts.
       begin { printf("%s %d\\n", "hello", $1); for ($i : 0..10) { @[$i % 3] = count(); @h = hist($i); } print((1, "x")); }
-      interval:ms:1 { @ticks++; if (@ticks == 3) { exit(); } } end { clear(@ticks); printf("%d\\n", 7); }`);
+      interval:ms:1 { @ticks[1]++; if (@ticks[1] == 3) { exit(); } } end { clear(@ticks); printf("%d\\n", 7); }`);
     const translated = await strobe(["--emit", "ts", "-o", program, script, "42"]);
     assert.deepEqual(translated, { stdout: "", stderr: "", code: 0, signal: null });
     assert.match(readFileSync(program, "utf8"), /^\/\/ Counts\.\nimport \{ begin, end, exit, interval, map, print, printf, range, trace \} from "strobe";\n/);
