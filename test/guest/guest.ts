@@ -59,7 +59,7 @@ export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false,
     const start = process.hrtime.bigint();
     const elapsed = (): number => Number(process.hrtime.bigint() - start) / 1e9;
     const qemu = spawn("qemu-system-x86_64", [
-      "-accel", "tcg,thread=multi", "-cpu", cpu, "-smp", "2", "-m", memory, "-nodefaults", "-display", "none", "-no-reboot",
+      "-accel", "tcg,thread=single", "-cpu", cpu, "-smp", "2", "-m", memory, "-nodefaults", "-display", "none", "-no-reboot",
       "-kernel", kernel.image, "-initrd", archive, "-serial", `file:${console}`, "-serial", `file:${results}`,
       "-append", `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable${tscFrequency()} no_timer_check${kaslr ? "" : " nokaslr"}`,
     ], { stdio: ["ignore", "ignore", "pipe"] });
