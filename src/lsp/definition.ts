@@ -5,18 +5,18 @@ import { probeAt } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 /** The place that first gives a variable or map its value, or declares a function, macro, struct or enum constant. */
-export function definition({ source, ...analysis }: Analysis, offset: number): Span | undefined {
-  const { text } = source;
+export function definition(analysis: Analysis, offset: number): Span | undefined {
+  const { text } = analysis.source;
   const { word } = wordAt(text, offset);
   if (word.startsWith("@")) {
     const declared = analysis.program.maps.find(({ name }) => `@${name}` === word);
-    return declared === undefined ? firstUse(text, word, { start: 0, end: text.length }) : named(text, word, declared.span);
+    return named(text, word, declared?.span ?? { start: 0, end: text.length });
   }
   if (word.startsWith("$")) {
-    const probe = probeAt({ source, ...analysis }, offset);
+    const probe = probeAt(analysis, offset);
     const fn = analysis.program.functions.find(({ span }) => span.start <= offset && offset <= span.end);
     const body = probe?.span ?? fn?.span;
-    return body === undefined ? undefined : firstUse(text, word, body);
+    return body === undefined ? undefined : named(text, word, body);
   }
   if (word === "") return undefined;
   const { functions, structs, enums } = analysis.program;
@@ -29,10 +29,6 @@ export function definition({ source, ...analysis }: Analysis, offset: number): S
 }
 
 /** A name's first place in a part of the text, by whole words and outside of comments and strings. */
-function firstUse(text: string, word: string, { start, end }: Span): Span | undefined {
-  return named(text, word, { start, end });
-}
-
 function named(text: string, word: string, { start, end }: Span): Span | undefined {
   const pattern = new RegExp(`//[^\\n]*|/\\*[^]*?\\*/|"(?:\\\\.|[^"\\\\])*"|(${word.replace(/^[$]/, "\\$")})(?!\\w)`, "g");
   pattern.lastIndex = start;
