@@ -1,7 +1,7 @@
 // Every probe kind and the whole language on other kernels, with exact counts, one boot a kernel; and on this machine's own.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
@@ -55,8 +55,6 @@ for (const kernel of kernels) {
       kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
       jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }, {
         script: "strobe -v -e 'kprobe:vfs_r* { @a = count(); } kretprobe:vfs_r* { @b = count(); } interval:ms:100 { clear(@a); clear(@b); exit(); }'",
-      }, {
-        script: "strobe -c '/bin/sleepers 40' -e 'kretprobe:hrtimer_nanosleep /comm == \"sleepers\"/ { @ = count(); }'",
       }],
     });
     const results = resultsIn(guest.lines);
@@ -65,7 +63,7 @@ for (const kernel of kernels) {
       await t.test(one.name, () => {
         cells.set(one.name, "no");
         const result = results.find(({ index }) => index === i);
-        assert.ok(result, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}\n${guest.jobs[0]?.stderr ?? ""}`);
+        assert.ok(result, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}\n${guest.jobs[0]?.stderr.slice(-3000) ?? ""}`);
         check(one, result);
         cells.set(one.name, "yes");
       });
@@ -80,14 +78,6 @@ for (const kernel of kernels) {
       const job = guest.jobs[2];
       assert.equal(job?.code, 0, job?.stderr);
       assert.equal(job.stderr.match(/^attached vfs_/gm)?.length, major > 6 || (major === 6 && minor >= 14) ? 1 : 2, job.stderr);
-    });
-    await t.test("what a return probe had no room for is said", () => {
-      const [major, minor] = versionOf(files.release);
-      const job = guest.jobs[3];
-      assert.equal(job?.code, 0, job?.stderr);
-      // From 6.14 on nothing is missed; before 6.7 the kernel does not tell.
-      const tells = major === 6 && minor >= 7 && minor < 14;
-      assert.match(job.stderr, tells ? /^WARNING: kretprobe:hrtimer_nanosleep missed 3\d events \(more calls were under way .*maxactive=4096, or fexit/m : /^Attached 1 probe\n$/);
     });
     t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s, ${results.length} cases`);
     if (!own) columnOf(name, cells);
@@ -107,12 +97,15 @@ test(`this machine's Linux ${version}`, { skip: only !== undefined && "another k
   }));
   const results = join(folder.path, "results");
   writeFileSync(results, "");
+  const messages = join(folder.path, "messages");
+  const said = openSync(messages, "a");
   const { "/strobe/driver.mjs": driver = "" } = places;
-  const { status, stderr } = spawnSync(process.execPath, [driver], {
-    encoding: "utf8", timeout: 240_000,
+  const { status } = spawnSync(process.execPath, [driver], {
+    stdio: ["ignore", "ignore", said], timeout: 240_000,
     env: { ...process.env, NODE_PATH: resolve("node_modules"), STROBE_CASES: listOf(folder.path, cases, "own-cases.json"), STROBE_RESULTS: results, STROBE_TOOLS: resolve("tools") },
   });
-  assert.equal(status, 0, stderr);
+  closeSync(said);
+  assert.equal(status, 0, readFileSync(messages, "utf8").slice(-3000));
   const found = resultsIn(readFileSync(results, "utf8").split("\n"));
   const cells = new Map<string, Cell>();
   for (const [i, one] of cases.entries()) {
