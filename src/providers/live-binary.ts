@@ -7,6 +7,7 @@ import { Elf, ElfError, textAt } from "../debuginfo/elf.ts";
 import { GoProgram, type GoFunction } from "../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { pltEntries } from "../debuginfo/plt.ts";
+import { libraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
@@ -106,8 +107,13 @@ export class LiveBinary implements Binary {
 
   get threadLocals(): Binary["threadLocals"] {
     const block = this.#elf.segments.find(({ type }) => type === PT_TLS);
-    const executable = this.fixed || this.#elf.interpreter !== undefined;
-    return block === undefined || !executable ? undefined : { size: block.memorySize, align: block.align };
+    if (block === undefined) return undefined;
+    if (this.fixed || this.#elf.interpreter !== undefined) return { kind: "executable", size: block.memorySize, align: block.align };
+    if (this.machine !== "x86-64") return "in a library's thread-local storage, which strobe finds on x86-64 only";
+    // musl's vectors are its own: its C library is called libc.so, and libc.musl-… by Alpine.
+    if (this.needed.some((name) => name === "libc.so" || name.startsWith("libc.musl"))) return "in a library's thread-local storage, which strobe finds with glibc only, not with musl";
+    const access = libraryThreadLocals(this.#elf);
+    return access === undefined ? "in a library's thread-local storage, and nothing in the library tells where that is" : { kind: "library", access };
   }
 
   get needed(): readonly string[] {

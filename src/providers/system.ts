@@ -4,6 +4,7 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import type { GoProgram } from "../debuginfo/go-functions.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
+import type { LibraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import type { Type } from "../language/types.ts";
 
 export interface System {
@@ -29,6 +30,8 @@ export interface System {
   /** Whether there is one of this name: a good deal faster, as no type is decoded. */
   hasRawTracepoint(name: string): boolean;
   rawTracepoints(): readonly string[];
+  /** Constants of the kernel's enums and its modules', each name once: for listings. Absent on machines without any. */
+  enumConstants?(): Iterable<{ readonly name: string; readonly value: bigint }>;
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];
   /** A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a pid. */
@@ -107,9 +110,13 @@ export interface Binary {
   debugInfo?(): DebugInfo | string;
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
-  /** The thread-local storage of an executable: bytes, and what its end is aligned to. A library's is anywhere. */
-  readonly threadLocals?: { readonly size: bigint; readonly align: bigint };
+  /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */
+  readonly threadLocals?: ThreadLocals | string;
 }
+
+/** Of an executable: bytes, and what the end is aligned to. A library's is wherever the loader says. */
+export type ThreadLocals = { readonly kind: "executable"; readonly size: bigint; readonly align: bigint }
+  | { readonly kind: "library"; readonly access: LibraryThreadLocals };
 
 export interface BinarySymbol { readonly name: string; readonly address: bigint; readonly size: bigint; readonly fileOffset: bigint; readonly kind: "function" | "object" }
 

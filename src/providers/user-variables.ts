@@ -2,7 +2,7 @@
 import type { DebugInfo, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
-import { roundUp, sizeOf } from "../language/layout.ts";
+import { sizeOf } from "../language/layout.ts";
 import type { Type } from "../language/types.ts";
 import { parametersAtEntry, onFrame, resultOf } from "./call-arguments.ts";
 import { DebugTypes } from "./debug-types.ts";
@@ -10,6 +10,7 @@ import { displaced, valueOf, type Seen } from "./locations.ts";
 import type { ResolveOptions } from "./provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
 import type { Binary, System } from "./system.ts";
+import { threadLocalAddress } from "./thread-locals.ts";
 
 /** Where a probe is in a program. */
 export interface ProgramPlace {
@@ -118,36 +119,15 @@ function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigin
   }
   const here: Fetch | undefined = !returns ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
     : context.func === "user" ? { kind: "function" } : undefined;
-  return {
+  const seen: Seen = {
     address, registers, types, space: "user",
     loaded: (wanted) => {
       if (binary.fixed) return { kind: "constant", value: wanted };
       return here === undefined ? "unknown where a function returns: this kernel does not tell where the program was loaded" : displaced(here, wanted - address);
     },
-    threadLocal: (offset) => {
-      const { threadLocals } = binary;
-      if (threadLocals === undefined) return "in a library's thread-local storage, which is at no fixed place";
-      const pointer = threadPointer(system);
-      if (pointer === undefined) return "in thread-local storage, and this kernel does not describe where that is (CONFIG_DEBUG_INFO_BTF)";
-      // ELF Handling For Thread-Local Storage: the executable's block is just below the thread pointer (variant II), or above (I).
-      const { size, align } = threadLocals;
-      const distance = Number(align > 1n ? align : 1n);
-      return displaced(pointer, hostMachine === "arm64" ? BigInt(roundUp(16, distance)) + offset : offset - BigInt(roundUp(Number(size), distance)));
-    },
+    threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
   };
-}
-
-/** The current thread's pointer, which the kernel keeps in its task. */
-function threadPointer(system: System): Fetch | undefined {
-  let type = system.types.find("task_struct", "struct");
-  let offset = 0;
-  for (const name of hostMachine === "arm64" ? ["thread", "uw", "tp_value"] : ["thread", "fsbase"]) {
-    const member: { readonly offset: number; readonly type: Type } | undefined = type?.kind === "struct" ? type.members.find((one) => one.name === name) : undefined;
-    if (member === undefined) return undefined;
-    offset += member.offset;
-    ({ type } = member);
-  }
-  return { kind: "pointed", base: { kind: "task" }, offset, size: 8, signed: false, space: "kernel" };
+  return seen;
 }
 
 interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean }
