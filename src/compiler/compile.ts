@@ -22,6 +22,7 @@ import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { pairReturns } from "./return-pairs.ts";
 import { returnInstances } from "./return-instances.ts";
+import { taskComm } from "./task-comm.ts";
 import { usedBuiltins } from "./uses.ts";
 
 export interface CompileOptions {
@@ -231,6 +232,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
       schemas, kernelMaps: maps, capabilities, directLoads, returnInstances: instances, mappedFiles: files,
+      ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
     return {

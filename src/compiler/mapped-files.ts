@@ -1,7 +1,7 @@
 // Which file the code at an address is mapped from, asked of the kernel's own description of a process's memory: where in its
 // structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
-import type { Type } from "../language/types.ts";
+import { memberOffset } from "../language/layout.ts";
 
 /** Offsets of members. */
 export interface MappedFiles {
@@ -22,7 +22,7 @@ export function findsMappings({ kernel: [major, minor] }: Capabilities): boolean
 
 /** undefined where the kernel's types lack something. */
 export function mappedFiles(types: TypeScope): MappedFiles | undefined {
-  const offset = (struct: string, member: string): number | undefined => offsetIn(types.find(struct, "struct"), member);
+  const offset = (struct: string, member: string): number | undefined => memberOffset(types.find(struct, "struct"), member);
   const [start, end] = [offset("vm_area_struct", "vm_start"), offset("vm_area_struct", "vm_end")];
   const [page, file] = [offset("vm_area_struct", "vm_pgoff"), offset("vm_area_struct", "vm_file")];
   const inode = offset("file", "f_inode");
@@ -31,15 +31,4 @@ export function mappedFiles(types: TypeScope): MappedFiles | undefined {
   if (start === undefined || end === undefined || page === undefined || file === undefined) return undefined;
   if (inode === undefined || number === undefined || superBlock === undefined || device === undefined) return undefined;
   return { area: { start, end, page, file }, inode, number, superBlock, device };
-}
-
-/** Members of anonymous structs are members. */
-function offsetIn(type: Type | undefined, name: string): number | undefined {
-  if (type?.kind !== "struct") return undefined;
-  for (const member of type.members) {
-    if (member.name === name) return member.offset;
-    const inside = member.name === "" ? offsetIn(member.type, name) : undefined;
-    if (inside !== undefined) return member.offset + inside;
-  }
-  return undefined;
 }

@@ -1,7 +1,7 @@
 // A uretprobe replaces the return address on the program's stack; the kernel keeps the right one in a list of its own. Where,
 // is asked of the kernel's types (struct return_instance, kernel/events/uprobes.c).
 import type { TypeScope } from "../language/check/checked.ts";
-import type { Type } from "../language/types.ts";
+import { memberOffset } from "../language/layout.ts";
 
 /** Offsets: of the list's first in task->utask, and in an element. */
 export interface ReturnInstances {
@@ -18,12 +18,8 @@ export function returnInstances(types: TypeScope): ReturnInstances | undefined {
   const task = types.find("task_struct", "struct");
   const list = types.find("uprobe_task", "struct");
   const element = types.find("return_instance", "struct");
-  const [utask, first] = [offsetIn(task, "utask"), offsetIn(list, "return_instances")];
-  const [stack, address, next] = [offsetIn(element, "stack"), offsetIn(element, "orig_ret_vaddr"), offsetIn(element, "next")];
+  const [utask, first] = [memberOffset(task, "utask"), memberOffset(list, "return_instances")];
+  const [stack, address, next] = [memberOffset(element, "stack"), memberOffset(element, "orig_ret_vaddr"), memberOffset(element, "next")];
   if (utask === undefined || first === undefined || stack === undefined || address === undefined || next === undefined) return undefined;
   return { utask, first, stack, address, next };
-}
-
-function offsetIn(type: Type | undefined, name: string): number | undefined {
-  return type?.kind === "struct" ? type.members.find((member) => member.name === name)?.offset : undefined;
 }

@@ -98,3 +98,14 @@ export function aggregateWords(type: AggregateType): number {
 export function roundUp(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
+
+/** Where a struct has a member, its own or one of a nameless struct within; undefined where it has none, or is no struct. */
+export function memberOffset(type: Type | undefined, name: string): number | undefined {
+  if (type?.kind !== "struct") return undefined;
+  for (const member of type.members) {
+    if (member.name === name) return member.offset;
+    const inside = member.name === "" ? memberOffset(member.type, name) : undefined;
+    if (inside !== undefined) return member.offset + inside;
+  }
+  return undefined;
+}

@@ -2,7 +2,7 @@
 // a program begins with an exec or as the child of a fork, which is seen by the child as its first return from a call.
 import { closeSync, openSync } from "node:fs";
 import type { Context, Fetch } from "../language/context.ts";
-import type { StructType } from "../language/types.ts";
+import { memberOffset } from "../language/layout.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { addressOf, MAP_PRIVATE, mmap, munmap, pageSize, PROT_READ } from "../linux/ffi.ts";
 import { processMaps } from "../linux/procfs.ts";
@@ -108,10 +108,7 @@ function isSet(value: Fetch): Fetch {
 interface TaskMembers { readonly pid: Fetch; readonly tgid: Fetch; /** Of the file that it runs. */ readonly inode: Fetch; readonly device: Fetch }
 
 function taskMembers({ types }: System): TaskMembers | undefined {
-  const offsetOf = (struct: string, member: string): number | undefined => {
-    const type = types.find(struct, "struct");
-    return type?.kind === "struct" ? memberOffset(type, member) : undefined;
-  };
+  const offsetOf = (struct: string, member: string): number | undefined => memberOffset(types.find(struct, "struct"), member);
   const pointed = (base: Fetch | undefined, struct: string, member: string, size: 4 | 8): Fetch | undefined => {
     const offset = offsetOf(struct, member);
     return base === undefined || offset === undefined ? undefined : { kind: "pointed", base, offset, size, signed: false, space: "kernel" };
@@ -122,16 +119,6 @@ function taskMembers({ types }: System): TaskMembers | undefined {
   const inode = pointed(file, "inode", "i_ino", 8);
   const device = pointed(pointed(file, "inode", "i_sb", 8), "super_block", "s_dev", 4);
   return pid && tgid && inode && device && { pid, tgid, inode, device };
-}
-
-/** Of members of anonymous structs as well. */
-function memberOffset({ members }: StructType, name: string): number | undefined {
-  for (const member of members) {
-    if (member.name === name) return member.offset;
-    const inside = member.name === "" && member.type.kind === "struct" ? memberOffset(member.type, name) : undefined;
-    if (inside !== undefined) return member.offset + inside;
-  }
-  return undefined;
 }
 
 /** Zero where the task runs the file. In words why not: the kernel's own numbers of a file are those that its mappings show. */

@@ -25,10 +25,8 @@ export class LiveHostRuntime implements HostRuntime {
   /** The current process, as far as a host program has one, is strobe. */
   builtin(name: string): bigint {
     switch (name) {
-      case "pid":
-      case "tid": return BigInt(process.pid);
-      case "uid": return BigInt(process.getuid?.() ?? 0);
-      case "gid": return BigInt(process.getgid?.() ?? 0);
+      case "pid-and-tid": return BigInt(process.pid) << 32n | BigInt(process.pid);
+      case "gid-and-uid": return BigInt(process.getgid?.() ?? 0) << 32n | BigInt(process.getuid?.() ?? 0);
       case "cpu": return currentCpu();
       case "random": return BigInt(Math.floor(Math.random() * 0x1_0000_0000));
       case "nsecs-boot": return clockNs(CLOCK_BOOTTIME);

@@ -59,7 +59,7 @@ describe("programs of every type", live, () => {
       accepted(t, (f) => {
         const first = f.fresh();
         f.add({ op: "load-context", result: first, offset: type === "tracepoint" ? 8 : 0, size: 8, signed: false });
-        for (const name of ["pid", "tid", "uid", "cpu", "cgroup", "random", "nsecs-boot", "nsecs-monotonic", "nsecs-tai", "jiffies", "task", "child-pid", "elapsed"] as const) f.result(0, f.builtin(name));
+        for (const name of ["pid-and-tid", "gid-and-uid", "cpu", "cgroup", "random", "nsecs-boot", "nsecs-monotonic", "nsecs-tai", "jiffies", "task", "child-pid", "elapsed"] as const) f.result(0, f.builtin(name));
         const key = f.key(f.binary("and", first, f.constant(255)));
         f.add({ op: "map-store", map: 1, key, source: { kind: "value", value: first, width: 8 } });
         f.add({ op: "map-add", map: 1, key, value: f.constant(1) });

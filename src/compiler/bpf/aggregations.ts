@@ -124,7 +124,11 @@ function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomi
 function bitsOf(scope: FunctionScope, value: Value | undefined): number {
   const definition = value === undefined ? undefined : scope.definitions.get(value);
   switch (definition?.op) {
-    case "builtin": return narrowBuiltins.has(definition.name) ? 32 : 64;
+    case "builtin": return definition.name === "cpu" ? 32 : 64;
+    case "binary": {
+      const shift = definition.kind === "lshr" ? scope.constantOf(definition.right) : undefined;
+      return shift === undefined ? 64 : 64 - Number(shift & 63n);
+    }
     case "extend": return definition.signed ? 64 : definition.bits;
     case "load":
     case "load-context":
@@ -132,7 +136,6 @@ function bitsOf(scope: FunctionScope, value: Value | undefined): number {
     default: return 64;
   }
 }
-const narrowBuiltins: ReadonlySet<string> = new Set(["pid", "tid", "uid", "gid", "cpu"]);
 
 /** floor(log2(value)) of a positive value of so many bits, without branches: halve the range six times, or less often. */
 function log2(scope: FunctionScope, value: Register, bits: number): Register {

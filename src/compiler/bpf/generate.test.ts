@@ -37,7 +37,7 @@ test("a predicate is one load and one jump; a keyed count's usual way is straigh
     const [yes, no] = [f.block(), f.block()];
     f.branch(f.compare("eq", f.argument(1), f.constant(59)), yes, no);
     f.at(yes);
-    f.add({ op: "aggregate", map: 1, key: f.key(f.builtin("pid")) });
+    f.add({ op: "aggregate", map: 1, key: f.key(f.binary("lshr", f.builtin("pid-and-tid"), f.constant(32))) });
     f.jump(no);
   });
   assert.deepEqual(text.slice(0, 14), [

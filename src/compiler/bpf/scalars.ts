@@ -157,10 +157,6 @@ const PT_REGS_CS = 17 * 8;
 export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">): void {
   const { emitter } = scope;
   const result = scope.resultRegister(instruction.result);
-  const highHalf = (from: Register): void => {
-    emitter.move(result, from);
-    emitter.aluConstant(Alu.RSH, result, 32n);
-  };
   const shifted = (clock: "boot-to-wall" | "boot-to-tai"): void => {
     emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
     const delta = emitter.register();
@@ -168,10 +164,8 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
     emitter.alu(Alu.ADD, result, delta);
   };
   switch (instruction.name) {
-    case "pid": return highHalf(emitter.callFor("get_current_pid_tgid"));
-    case "tid": return scope.moveNarrow(result, emitter.callFor("get_current_pid_tgid"));
-    case "gid": return highHalf(emitter.callFor("get_current_uid_gid"));
-    case "uid": return scope.moveNarrow(result, emitter.callFor("get_current_uid_gid"));
+    case "pid-and-tid": return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
+    case "gid-and-uid": return emitter.move(result, emitter.callFor("get_current_uid_gid"));
     case "cpu": return emitter.move(result, emitter.callFor("get_smp_processor_id"));
     case "cgroup": return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
     case "numa-node": return emitter.move(result, emitter.callFor("get_numa_node_id"));

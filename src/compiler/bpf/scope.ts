@@ -18,6 +18,8 @@ export interface GenerateOptions {
   readonly capabilities: Capabilities;
   /** Pointers of BTF-typed programs may be loaded through directly. */
   readonly directLoads: boolean;
+  /** Where a task_struct has its comm, when the kernel keeps what follows the name zero: it is loaded from there. */
+  readonly taskComm?: (() => number | undefined) | undefined;
   /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
   readonly scratchIndex?: number;
   /** Where the kernel keeps what uretprobes replaced, for the unwinder. */

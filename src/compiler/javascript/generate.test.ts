@@ -225,14 +225,14 @@ describe("javascript executor", () => {
 
   it("reads builtins, memory and a context; says what only the kernel can", () => {
     const fn = makeFunction([block([
-      { op: "builtin", result: 0, name: "pid" }, { op: "load-context", result: 1, offset: 8, size: 2, signed: true },
+      { op: "builtin", result: 0, name: "cpu" }, { op: "load-context", result: 1, offset: 8, size: 2, signed: true },
       { op: "read", result: 2, space: "kernel", address: 0, offset: 2, size: 4, signed: false },
       { op: "binary", kind: "add", result: 3, left: 1, right: 2 }, keep(3),
     ])]);
     const context = new Uint8Array(16).fill(0xff);
-    const options = { builtins: { pid: 40n }, context, memory: [{ address: 42n, bytes: Uint8Array.of(5, 0, 0, 0) }] };
+    const options = { builtins: { cpu: 40n }, context, memory: [{ address: 42n, bytes: Uint8Array.of(5, 0, 0, 0) }] };
     assert.equal(kept(run(fn, { maps: [result] }, options)), 4n);
-    assert.throws(() => run(fn, { maps: [result] }, { builtins: { pid: 1n } }), /a load from the context runs only in the kernel/);
+    assert.throws(() => run(fn, { maps: [result] }, { builtins: { cpu: 1n } }), /a load from the context runs only in the kernel/);
     assert.throws(() => run(makeFunction([block([constant(0, 1n), { op: "override", value: 0 }])])), /override\(\) runs only in the kernel/);
   });
 

@@ -15,12 +15,18 @@ import type { FunctionState, Located } from "./state.ts";
 
 /** Builtins that are one operation of the IR. */
 const direct: Partial<Record<string, BuiltinValue>> = {
-  pid: "pid", tid: "tid", uid: "uid", username: "uid", gid: "gid", cpu: "cpu", cgroup: "cgroup", numaid: "numa-node",
+  cpu: "cpu", cgroup: "cgroup", numaid: "numa-node",
   rand: "random", nsecs: "nsecs-boot", jiffies: "jiffies", elapsed: "elapsed", cpid: "child-pid", usermode: "user-mode",
 };
 
 export function plainBuiltin(f: FunctionState, name: BuiltinValue): Value {
   return f.build.give((result) => ({ op: "builtin", result, name }), name);
+}
+
+/** Half of what a helper gives. */
+export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid"): Value {
+  const both = plainBuiltin(f, name === "pid" || name === "tid" ? "pid-and-tid" : "gid-and-uid");
+  return name === "pid" || name === "gid" ? f.build.binary("lshr", both, f.build.constant(32n)) : f.build.extend(both, 32, false);
 }
 
 export function builtinValue(f: FunctionState, e: Builtin): Value {
@@ -35,6 +41,11 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
     return fetch === undefined ? f.refuse(e.span, `\`${name}\` is not known here`) : fetchValue(f, fetch);
   }
   switch (name) {
+    case "pid":
+    case "tid":
+    case "uid":
+    case "gid": return idValue(f, name);
+    case "username": return idValue(f, "uid");
     case "curtask": {
       const task = plainBuiltin(f, "task");
       noteTyped(f, task, e.type);
@@ -123,7 +134,7 @@ function functionName(f: FunctionState, e: Builtin): Located {
 export function userSymbol(f: FunctionState, type: Type, address: Value): Place {
   const place = f.slot("usym", type);
   f.build.emit({ op: "store", to: place, value: address, size: 8 });
-  f.build.emit({ op: "store", to: at(place, 8), value: plainBuiltin(f, "pid"), size: 8 });
+  f.build.emit({ op: "store", to: at(place, 8), value: idValue(f, "pid"), size: 8 });
   return place;
 }
 

@@ -5,7 +5,7 @@ import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Place, Source, Value, Width } from "../ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
-import { plainBuiltin, userSymbol } from "./builtins.ts";
+import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { entryValue, keyPlace, mapOf } from "./map-access.ts";
@@ -70,8 +70,8 @@ export function callValue(f: FunctionState, e: Call): Value {
 
     // clocks and ids with a choice
     case "nsecs": return plainBuiltin(f, clock(args[0]));
-    case "pid": return plainBuiltin(f, "pid");
-    case "tid": return plainBuiltin(f, "tid");
+    case "pid":
+    case "tid": return idValue(f, name);
 
     // numbers with a name
     case "ksym":

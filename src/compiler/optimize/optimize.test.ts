@@ -44,15 +44,15 @@ test("constants are folded as the kernel computes them", () => {
 });
 
 test("equal computations are shared below what dominates them, clocks are not", () => {
-  const pid = (result: number): Instruction => ({ op: "builtin", result, name: "pid" });
+  const cpu = (result: number): Instruction => ({ op: "builtin", result, name: "cpu" });
   const clock = (result: number): Instruction => ({ op: "builtin", result, name: "nsecs-boot" });
   const before = fn(
-    block([pid(0), clock(1), clock(2)], { op: "branch", condition: 0, then: 1, otherwise: 2 }),
-    block([pid(3), add(4, 3, 1), emit(4, 2)]),
+    block([cpu(0), clock(1), clock(2)], { op: "branch", condition: 0, then: 1, otherwise: 2 }),
+    block([cpu(3), add(4, 3, 1), emit(4, 2)]),
     block([add(5, 0, 1), emit(5)]),
   );
   assert.deepEqual(after(shareSubexpressions, before), [
-    "b0:", "v0 = pid", "v1 = nsecs-boot", "v2 = nsecs-boot", "branch v0 ? b1 : b2",
+    "b0:", "v0 = cpu", "v1 = nsecs-boot", "v2 = nsecs-boot", "branch v0 ? b1 : b2",
     "b1:", "v4 = add v0, v1", "emit 0(v4:64, v2:64)", "return",
     "b2:", "v5 = add v0, v1", "emit 0(v5:64)", "return",
   ]);
