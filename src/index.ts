@@ -16,13 +16,17 @@ export { usdtProvider, type UsdtDefinitions, type UsdtProbe, type UsdtProvider, 
 export type * from "./api/declarations.ts";
 export { withCaptures, type Place } from "./api/captures.ts";
 export type { ProbeOptions } from "./api/probe-trace.ts";
+export type { Settings } from "./api/settings.ts";
 export {
   begin, end, fentry, fexit, hardware, interval, iter, kprobe, kretprobe, probe, profile, rawTracepoint, software, tracepoint, uprobe,
   uretprobe, usdt, type Captures, type Handler, type Probe,
 } from "./api/probes.ts";
 export { map, threadLocal, Snapshot, type EveryOptions, type MapOptions, type StrobeMap, type ThreadLocal } from "./api/maps.ts";
-export type { Aggregation, Bucket, Received, Stats, Stored } from "./api/map-types.ts";
+export type { Aggregation, Bucket, Received, SeriesPoint, Stats, Stored } from "./api/map-types.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
+export {
+  arrayOf, bits, enumeration, pointerTo, struct, union, type CastTo, type CStruct, type CType, type SeenAs, type TypeLike,
+} from "./api/own-types.ts";
 export * from "./api/builtins.ts";
 // Said by name, since both have them: casts here, types there.
 export { i16, i32, i64, i8, u16, u32, u64, u8 } from "./api/builtins.ts";

@@ -3,11 +3,14 @@ import type { CapturedStack, Pointer, Unchecked } from "./declarations.ts";
 import type { Stack } from "./values.ts";
 
 /** What `map<K, "count">()` and its kin hold: one kind of aggregation. */
-export type Aggregation = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist";
+export type Aggregation = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist" | "tseries";
 
 export interface Stats { readonly count: number; readonly average: number; readonly total: number }
 /** A bucket of a histogram: values from `low` up to, without, `high`; null is an open end. */
 export interface Bucket { readonly low: number | null; readonly high: number | null; readonly count: number }
+
+/** One interval of a series: when it began (milliseconds since the epoch), and what is kept of its values. */
+export interface SeriesPoint { readonly start: number; readonly value: number }
 
 /** A value of a handler as it arrives in Node: addresses as bigints, stacks with their frames. */
 export type Received<T> =
@@ -22,6 +25,7 @@ export type Stored<V> =
   V extends "count" | "sum" | "avg" | "min" | "max" ? number
   : V extends "stats" ? Stats
   : V extends "hist" | "lhist" ? readonly Bucket[]
+  : V extends "tseries" ? readonly SeriesPoint[]
   : V extends bigint ? number
   : Received<V>;
 
@@ -43,6 +47,8 @@ interface Aggregating {
   hist(value: number, bits?: number): void;
   /** A histogram from `min` to `max` with buckets of `step`. */
   lhist(value: number, min: number, max: number, step: number): void;
+  /** The value over time: of each interval (nanoseconds) the last, or what `kind` makes of them; so many intervals are kept. */
+  tseries(value: number, interval: number, intervals: number, kind?: "avg" | "max" | "min" | "sum"): void;
 }
 
 /** An entry of a map. Its value is 0, or empty, as long as there is none. */

@@ -13,7 +13,8 @@ export interface Stack { readonly frames: readonly Frame[] }
  * - integers: a number when a double holds it exactly, else a bigint; pointers: a bigint
  * - tuples and arrays: arrays; structs and records: objects; buf(): bytes; stacks: frames
  * - ksym, usym, ntop, strftime and whatever else is a name: its text
- * - count, sum, min, max, avg: a number; stats: { count, average, total }; hist, lhist: buckets { low, high, count }
+ * - count, sum, min, max, avg: a number; stats: { count, average, total }; hist, lhist: buckets { low, high, count };
+ *   tseries: points { start, value }, start in milliseconds since the epoch
  */
 export type Value = Exclude<DecodedValue, DecodedStack> | Stack;
 

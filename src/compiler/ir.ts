@@ -162,8 +162,8 @@ export type Instruction =
   | { readonly op: "map-delete"; readonly result?: Value; readonly map: number; readonly key?: Place }
   /** Entries of a keyed map. */
   | { readonly op: "map-length"; readonly result: Value; readonly map: number }
-  /** Adds a value to an aggregation entry: this CPU's copy. `value` absent for count. */
-  | { readonly op: "aggregate"; readonly map: number; readonly key?: Place; readonly value?: Value }
+  /** Adds a value to an aggregation entry: this CPU's copy. `value` absent for count; `time` (ns since the epoch) for tseries. */
+  | { readonly op: "aggregate"; readonly map: number; readonly key?: Place; readonly value?: Value; readonly time?: Value }
   /** Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. */
   | { readonly op: "aggregate-read"; readonly result: Value; readonly map: number; readonly key?: Place; readonly signed: boolean }
   /** Runs a map callback for each entry, with the slot `captures` of this function shared. */

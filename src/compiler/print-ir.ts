@@ -101,7 +101,7 @@ export function printInstruction(i: Instruction): string {
     case "map-has":
     case "map-delete": return `${result}${i.op} ${entry(i)}`;
     case "map-length": return `${result}map-length map ${i.map}`;
-    case "aggregate": return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}`;
+    case "aggregate": return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}${i.time === undefined ? "" : ` at v${i.time}`}`;
     case "aggregate-read": return `${result}aggregate-read ${entry(i)}${i.signed ? " signed" : ""}`;
     case "for-each": return `for-each map ${i.map} function ${i.callback}${i.captures === undefined ? "" : ` captures s${i.captures}`}`;
     case "emit": return `emit ${i.schema}(${i.fields.map(printSource).join(", ")})`;
@@ -143,7 +143,8 @@ export function printType(type: Type): string {
     case "named": return type.of;
     case "aggregate": {
       const details = type.aggregate === "hist" ? `(${type.bits ?? 0})`
-        : type.aggregate === "lhist" ? `(${type.min}, ${type.max}, ${type.step})` : "";
+        : type.aggregate === "lhist" ? `(${type.min}, ${type.max}, ${type.step})`
+          : type.series === undefined ? "" : `(${type.series.interval}, ${type.series.intervals}, ${type.series.kind})`;
       return `${type.aggregate}${details}${type.signed ? " signed" : ""}`;
     }
   }

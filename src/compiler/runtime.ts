@@ -11,8 +11,8 @@ export interface HostRuntime {
   mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint; // the new value
   mapDelete(map: number, key: Uint8Array | null): boolean;
   mapLength(map: number): number;
-  /** Adds to an aggregation; the value is 1 for count. */
-  aggregate(map: number, key: Uint8Array | null, value: bigint): void;
+  /** Adds to an aggregation; the value is 1 for count. `time`: nanoseconds since the epoch, for tseries. */
+  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void;
   /** A snapshot: entries deleted while iterating are still visited. */
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** A whole record, header included, in the schema's layout. */

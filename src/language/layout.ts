@@ -2,6 +2,7 @@
 // Everything is little-endian; fields are aligned to their own size, at most 8; padding is always zero.
 import type { AggregateType, Type } from "./types.ts";
 import { bucketCount, linearBucketCount } from "./histogram.ts";
+import { seriesCellWords, seriesOf } from "./series.ts";
 
 /** Bytes that a value of this type takes. */
 export function sizeOf(type: Type): number {
@@ -80,7 +81,7 @@ export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: num
 /**
  * An aggregate's 64-bit words, the same on every CPU's copy:
  *   count: [count]   sum: [sum, set]   avg, stats: [total, count]   min, max: [value, set]
- *   hist, lhist: one word a bucket (see histogram.ts)
+ *   hist, lhist: one word a bucket (see histogram.ts)   tseries: three words a cell (see series.ts)
  */
 export function aggregateWords(type: AggregateType): number {
   switch (type.aggregate) {
@@ -92,6 +93,7 @@ export function aggregateWords(type: AggregateType): number {
     case "max": return 2;
     case "hist": return bucketCount(type.bits ?? 0);
     case "lhist": return linearBucketCount(type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
+    case "tseries": return seriesOf(type).intervals * seriesCellWords;
   }
 }
 

@@ -45,6 +45,8 @@ export interface Member {
   readonly offset: number;
   readonly bitOffset?: number;
   readonly bitWidth?: number;
+  /** Why it is nowhere, where an optimiser kept just a part of the struct. */
+  readonly absent?: string;
 }
 
 export interface StructType {
@@ -60,6 +62,8 @@ export interface StructType {
   readonly view?: StructView;
   /** Of an enum of Rust: only one of the variants is there. */
   readonly variants?: StructVariants;
+  /** Which members are nowhere. */
+  readonly partial?: string;
 }
 
 /** Where in a struct the address and the length (8 bytes each) are. */
@@ -111,7 +115,9 @@ export interface NamedType {
     | "timestamp";  // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
 }
 
-export type AggregateKind = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist";
+export type AggregateKind = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist" | "tseries";
+/** What tseries keeps of the values of one interval. */
+export type SeriesKind = "last" | "avg" | "max" | "min" | "sum";
 /** What an aggregation map holds under each key. Never a value in an expression: reading one gives an integer. */
 export interface AggregateType {
   readonly kind: "aggregate";
@@ -124,6 +130,8 @@ export interface AggregateType {
   readonly min?: bigint;
   readonly max?: bigint;
   readonly step?: bigint;
+  /** tseries: how long an interval is (nanoseconds), how many are kept, and what of each. */
+  readonly series?: { readonly interval: bigint; readonly intervals: number; readonly kind: SeriesKind };
 }
 
 export type Type =

@@ -1,8 +1,11 @@
 // A value of any type as JSON text, in the shapes of bpftrace's manual.
+import { absentText } from "../language/absent.ts";
+import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
+import { seriesJson } from "./series.ts";
 import { average, elementSize, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
 
 const int64Max = 9223372036854775807n;
@@ -26,7 +29,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return `{${type.fields.map((f, i) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
     }
     case "struct":
-      return `{${presentMembers(type, memory, offset).map((m) => `${JSON.stringify(m.name)}: ${m.bitWidth === undefined
+      return `{${presentMembers(type, memory, offset).map((m) => `${JSON.stringify(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
         ? valueJson(m.type, memory, offset + m.offset, services)
         : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
     case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
@@ -57,6 +60,7 @@ export function keyText(types: readonly Type[], memory: Memory, services: Consum
 export function aggregateJson(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
   const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : value);
   switch (type.aggregate) {
+    case "tseries": return seriesJson(type, words, divisor, integerJson);
     case "count": return integerJson(words[0] / divisor);
     case "sum":
     case "min":

@@ -95,7 +95,7 @@ export class JsonConsumer implements Consumer {
     const one = (value: Uint8Array) => (map.value.kind === "aggregate"
       ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
       : valueJson(map.value, memoryOf(value), 0, services));
-    if (bare) return this.#object(mapKind(map.value) === "hist" ? "hist" : "value", one(entries[0][1]));
+    if (bare) return this.#object(["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value", one(entries[0][1]));
     const data = map.keys.length === 0
       ? one(entries[0][1])
       : `{${entries.map(([key, value]) => `${JSON.stringify(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
@@ -166,6 +166,7 @@ function mapKind(type: Type): string {
   switch (type.aggregate) {
     case "hist":
     case "lhist": return "hist";
+    case "tseries": return "tseries";
     case "avg":
     case "stats": return "stats";
     case "count":

@@ -37,6 +37,7 @@ function aggregateRank(type: AggregateType, words: readonly bigint[]): bigint {
     case "stats": return average(type, words);
     case "hist":
     case "lhist": return words.reduce((sum, word) => sum + word, 0n);
+    case "tseries": return 0n;
   }
 }
 

@@ -9,6 +9,7 @@ import { orderedEntries } from "./map-order.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
+import { seriesText } from "./series.ts";
 import { writeFully } from "./sink.ts";
 import { troubleText } from "./trouble.ts";
 import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
@@ -111,6 +112,8 @@ export class TextConsumer implements Consumer {
       const label = `@${map.name}${keyText}:`;
       if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
         out.text(`${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+      } else if (map.value.kind === "aggregate" && map.value.aggregate === "tseries") {
+        out.text(`${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else if (map.value.kind === "aggregate") {
         out.text(`${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else {

@@ -1,5 +1,7 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
 import { basename } from "node:path";
+import { absentText } from "../language/absent.ts";
+import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
@@ -55,7 +57,7 @@ export function elementTexts(types: readonly Type[], memory: Memory, offset: num
 
 function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {
   const members = presentMembers(type, memory, offset).map((member) => {
-    const text = member.bitWidth === undefined
+    const text = member.absent !== undefined ? absentText(member.absent) : member.bitWidth === undefined
       ? valueText(member.type, memory, offset + member.offset, services)
       : String(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type));
     return member.name === "" ? text : `.${member.name} = ${text}`;
@@ -245,7 +247,8 @@ export function aggregateText(type: AggregateType, words: readonly bigint[], div
     case "stats":
       return `{ .count = ${words[1]}, .average = ${average(type, words) / divisor}, .total = ${signed(words[0]) / divisor} }`;
     case "hist":
-    case "lhist": throw new Error("strobe: a histogram is not a single line");
+    case "lhist":
+    case "tseries": throw new Error("strobe: a histogram is not a single line");
   }
 }
 

@@ -87,7 +87,7 @@ export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapsh
 function shown(snapshot: MapSnapshot): MapSnapshot {
   const { value, keys } = snapshot.map;
   if (keys.length > 0 || snapshot.entries.length > 0 || value.kind === "stack") return snapshot;
-  if (value.kind === "aggregate" && (value.aggregate === "hist" || value.aggregate === "lhist")) return snapshot;
+  if (value.kind === "aggregate" && ["hist", "lhist", "tseries"].includes(value.aggregate)) return snapshot;
   return { ...snapshot, entries: [[noKey, new Uint8Array(sizeOf(value))]] };
 }
 

@@ -1,6 +1,7 @@
 // What the words of an aggregation mean (language/layout.ts, aggregateWords): adding a value, joining the CPUs' copies.
 import { aggregateWords } from "../language/layout.ts";
 import { bucketOf, linearBucketOf } from "../language/histogram.ts";
+import { cellOf, joinCells, seriesCellWords, seriesOf } from "../language/series.ts";
 import type { AggregateType } from "../language/types.ts";
 
 /**
@@ -42,6 +43,17 @@ export function mergeCopies(type: AggregateType, copies: DataView, offset: numbe
         merged[1] = 1n;
       }
       break;
+    case "tseries":
+      for (let cpu = 0; cpu < cpus; cpu++) {
+        for (let cell = 0; cell < words; cell += seriesCellWords) {
+          const at = offset + cpu * stride + cell * 8;
+          const number = copies.getBigUint64(at, true);
+          if (number === 0n || number < merged[cell]) continue;
+          const own = [copies.getBigUint64(at + 8, true), copies.getBigUint64(at + 16, true)] as const;
+          merged.set([number, ...(number === merged[cell] ? joinCells(type, [merged[cell + 1], merged[cell + 2]], own) : own)], cell);
+        }
+      }
+      break;
   }
   return new Uint8Array(merged.buffer);
 }
@@ -53,9 +65,9 @@ function beats(type: AggregateType, value: bigint, best: bigint): boolean {
 
 /**
  * Adds a value to one copy, word by word through `words`, which may be shared with the kernel: sums are atomic.
- * `at` is the index of the copy's first word.
+ * `at` is the index of the copy's first word; `time`: nanoseconds since the epoch, for tseries.
  */
-export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint): void {
+export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {
   switch (type.aggregate) {
     case "count":
       Atomics.add(words, at, 1n);
@@ -82,6 +94,14 @@ export function addToCopy(type: AggregateType, words: BigUint64Array, at: number
     case "lhist": {
       const signed = BigInt.asIntN(64, value);
       Atomics.add(words, at + linearBucketOf(signed, type.min ?? 0n, type.max ?? 0n, type.step ?? 1n), 1n);
+      return;
+    }
+    case "tseries": {
+      const { interval, intervals } = seriesOf(type);
+      const number = time / interval;
+      const cell = at + Number(number % BigInt(intervals)) * seriesCellWords;
+      const one = cellOf(type, BigInt.asUintN(64, value), time);
+      words.set([number, ...(words[cell] === number ? joinCells(type, [words[cell + 1], words[cell + 2]], one) : one)], cell);
       return;
     }
   }

@@ -1,5 +1,6 @@
 // Bytes to JavaScript values, a specialised closure a type: for the library, for JSON and for whoever looks at maps.
 import { aggregateWords, fieldLayout, sizeOf } from "../language/layout.ts";
+import { seriesPoints } from "../language/series.ts";
 import { bucketRange } from "../language/histogram.ts";
 import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
 
@@ -169,6 +170,7 @@ function structDecoder(type: Extract<Type, { kind: "struct" }>): Decoder {
   const collect = (struct: Extract<Type, { kind: "struct" }>, base: number): void => {
     for (const member of struct.members) {
       const at = base + member.offset;
+      if (member.absent !== undefined) continue;
       if (member.name === "" && member.type.kind === "struct") collect(member.type, at);
       else if (member.bitWidth === undefined) fields.push({ name: member.name, at, decode: decoder(member.type) });
       else fields.push({ name: member.name, at, decode: bitFieldDecoder(member.bitOffset ?? 0, member.bitWidth, member.type) });
@@ -224,6 +226,11 @@ function aggregateDecoder(type: AggregateType): Decoder {
     return exact((type.signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true)) / count);
   };
   switch (type.aggregate) {
+    case "tseries": {
+      const words = aggregateWords(type);
+      return (view, _bytes, offset) => seriesPoints(type, Array.from({ length: words }, (_, i) => view.getBigUint64(offset + i * 8, true)))
+        .flatMap(({ start, value }) => (value === undefined ? [] : [{ start: Number(start / 1000n) / 1000, value: exact(value) }]));
+    }
     case "count": return (view, _bytes, offset) => readUnsigned64(view, offset);
     case "sum":
     case "min":

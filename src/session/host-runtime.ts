@@ -83,8 +83,8 @@ export class LiveHostRuntime implements HostRuntime {
     return this.#map(map).length();
   }
 
-  aggregate(map: number, key: Uint8Array | null, value: bigint): void {
-    this.#map(map).aggregate(key, value);
+  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void {
+    this.#map(map).aggregate(key, value, time);
   }
 
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {

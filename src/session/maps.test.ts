@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { IrMap, MapStorage } from "../compiler/ir.ts";
 import { aggregateWords } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
-import { i64, u64, type AggregateKind, type AggregateType, type Type } from "../language/types.ts";
-import { mergeCopies } from "./aggregates.ts";
+import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";
+import { addToCopy, mergeCopies } from "./aggregates.ts";
 import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
 
 function aggregate(kind: AggregateKind, signed = true): AggregateType {
@@ -52,6 +52,29 @@ function merge(type: AggregateType, ...cpus: bigint[][]): bigint[] {
   cpus.forEach((cpu, i) => copies.set(cpu, 1 + i * 4));
   return words(mergeCopies(type, new DataView(copies.buffer), 8, 32, cpus.length));
 }
+
+test("a series joins the CPUs' cells of an interval, and a newer interval takes the cell", () => {
+  const series = (kind: SeriesKind, signed = true): AggregateType => ({ kind: "aggregate", aggregate: "tseries", signed, series: { interval: 10n, intervals: 1, kind } });
+  assert.deepEqual(merge(series("last"), [7n, 5n, 70n], [7n, 6n, 75n], [6n, 9n, 69n]), [7n, 6n, 75n]);
+  assert.deepEqual(merge(series("avg"), [7n, 5n, 1n], [0n, 0n, 0n], [7n, minusOne, 2n]), [7n, 4n, 3n]);
+  assert.deepEqual(merge(series("sum"), [7n, 5n, 0n], [8n, 1n, 0n], [7n, 3n, 0n]), [8n, 1n, 0n]);
+  assert.deepEqual(merge(series("min"), [7n, 5n, 0n], [7n, minusOne, 0n]), [7n, minusOne, 0n]);
+  assert.deepEqual(merge(series("max", false), [7n, 5n, 0n], [7n, minusOne, 0n]), [7n, minusOne, 0n]);
+});
+
+test("adding to a series: an interval's values are one, an older interval makes room", () => {
+  const add = (kind: SeriesKind): bigint[] => {
+    const type: AggregateType = { kind: "aggregate", aggregate: "tseries", signed: true, series: { interval: 10n, intervals: 2, kind } };
+    const cells = new BigUint64Array(6);
+    for (const [value, time] of [[9n, 5n], [5n, 21n], [-2n, 29n], [3n, 30n]] as const) addToCopy(type, cells, 0, value, time);
+    return [...cells].map((word) => BigInt.asIntN(64, word));
+  };
+  assert.deepEqual(add("last"), [2n, -2n, 29n, 3n, 3n, 30n]);
+  assert.deepEqual(add("avg"), [2n, 3n, 2n, 3n, 3n, 1n]);
+  assert.deepEqual(add("sum"), [2n, 3n, 0n, 3n, 3n, 0n]);
+  assert.deepEqual(add("min"), [2n, -2n, 0n, 3n, 3n, 0n]);
+  assert.deepEqual(add("max"), [2n, 5n, 0n, 3n, 3n, 0n]);
+});
 
 test("the CPUs' copies are one: sums wrap, extremes go by sign and only count where set", () => {
   assert.deepEqual(merge(aggregate("count"), [3n], [0n], [4n]), [7n]);

@@ -34,7 +34,7 @@ export interface LiveMap {
   store(key: Uint8Array | null, value: Uint8Array): void;
   /** Adds to an integer entry; the result is the new value, signed. */
   add(key: Uint8Array | null, delta: bigint): bigint;
-  aggregate(key: Uint8Array | null, value: bigint): void;
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void;
   delete(key: Uint8Array | null): boolean;
   length(): number;
   /** Removes every entry. */
@@ -92,8 +92,8 @@ export class SlotMap implements LiveMap {
     return BigInt.asIntN(64, old + added);
   }
 
-  aggregate(_key: Uint8Array | null, value: bigint): void {
-    addToCopy(aggregateOf(this.map), this.#memory.words, this.#flag + 1, value);
+  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {
+    addToCopy(aggregateOf(this.map), this.#memory.words, this.#flag + 1, value, time);
     this.#memory.words[this.#flag] = 1n;
   }
 
@@ -164,8 +164,8 @@ export class PercpuSlotMap implements LiveMap {
     throw new Error(`strobe: @${this.map.name} is an aggregation`);
   }
 
-  aggregate(_key: Uint8Array | null, value: bigint): void {
-    addToCopy(this.#type, this.#memory.words, this.#offset / 8 + 1, value);
+  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {
+    addToCopy(this.#type, this.#memory.words, this.#offset / 8 + 1, value, time);
     this.#memory.words[this.#offset / 8] = 1n;
   }
 
@@ -228,12 +228,12 @@ export class HashMap implements LiveMap {
     return BigInt.asIntN(64, sum);
   }
 
-  aggregate(key: Uint8Array | null, value: bigint): void {
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
     const words = new BigUint64Array(Math.ceil(this.#valueSize / 8));
     const bytes = new Uint8Array(words.buffer, 0, this.#valueSize);
     const old = this.#table.lookup(key ?? this.#lone);
     if (old) bytes.set(old);
-    addToCopy(aggregateOf(this.map), words, 0, value);
+    addToCopy(aggregateOf(this.map), words, 0, value, time);
     this.#table.update(key ?? this.#lone, bytes);
   }
 
@@ -308,9 +308,9 @@ export class PercpuHashMap implements LiveMap {
     return words.reduce((sum, word, i) => ((i * 8) % this.#stride === 0 ? BigInt.asIntN(64, sum + word) : sum), 0n);
   }
 
-  aggregate(key: Uint8Array | null, value: bigint): void {
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
     const { copies, words } = this.#copies(key);
-    addToCopy(aggregateOf(this.map), words, 0, value);
+    addToCopy(aggregateOf(this.map), words, 0, value, time);
     this.#table.update(key ?? this.#lone, copies);
   }
 

@@ -3,6 +3,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import { MapType, UpdateFlag } from "../../bpf/kinds.ts";
 import { helperExists } from "../../bpf/helpers.ts";
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
+import { seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
 import type { Instruction, Value } from "../ir.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
@@ -28,7 +29,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
     const shared = storage.kind === "slot";
     const base = shared ? emitter.mapValue(scope.globals, 0) : scope.stripeAddress(true);
     emitter.storeConstant(behind(base, storage.offset), 8, 1n);
-    update(scope, type, behind(base, storage.offset + 8), instruction.value, shared || scope.preemptible);
+    update(scope, type, behind(base, storage.offset + 8), instruction, shared || scope.preemptible);
     return;
   }
   const { index, map } = scope.kernelMapOf(instruction.map);
@@ -40,7 +41,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
   const done = emitter.label();
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
   emitter.bind(found);
-  update(scope, type, behind(entry), instruction.value, !perCpu || scope.preemptible);
+  update(scope, type, behind(entry), instruction, !perCpu || scope.preemptible);
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
@@ -57,7 +58,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
 }
 
 /** Adds a value to the words at a place. */
-function update(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined, atomic: boolean): void {
+function update(scope: FunctionScope, type: AggregateType, words: Memory, { value, time }: Of<"aggregate">, atomic: boolean): void {
   const { emitter } = scope;
   switch (type.aggregate) {
     case "count": return bump(scope, words, undefined, atomic);
@@ -72,7 +73,64 @@ function update(scope: FunctionScope, type: AggregateType, words: Memory, value:
     case "max": return keepExtreme(scope, type, words, value);
     case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0, bitsOf(scope, value)), atomic);
     case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
+    case "tseries": return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic);
   }
+}
+
+/** Into the cell of the interval that `time` lies in, which takes the place of one that is over (language/series.ts). */
+function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, value: Register, time: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  const { interval, intervals, kind } = seriesOf(type);
+  const number = emitter.copy(time);
+  emitter.alu(Alu.DIV, number, emitter.constant(interval));
+  const cell = emitter.copy(number);
+  emitter.aluConstant(Alu.MOD, cell, BigInt(intervals));
+  clamp(scope, cell, intervals - 1);
+  emitter.aluConstant(Alu.MUL, cell, BigInt(seriesCellWords * 8));
+  emitter.alu(Alu.ADD, cell, emitter.addressRegister({ ...words, offset: 0 }));
+  const at = (word: number): Memory => behind(cell, words.offset + word * 8);
+  const join = emitter.label();
+  const done = emitter.label();
+  const before = emitter.register();
+  emitter.load(before, at(0), 8);
+  emitter.branch(Jump.JEQ, before, number, join);
+  emitter.store(at(0), 8, number);
+  emitter.store(at(1), 8, value);
+  if (kind === "last") emitter.store(at(2), 8, time);
+  else emitter.storeConstant(at(2), 8, kind === "avg" ? 1n : 0n);
+  emitter.jump(done);
+  emitter.bind(join);
+  switch (kind) {
+    case "last":
+      emitter.store(at(1), 8, value);
+      emitter.store(at(2), 8, time);
+      break;
+    case "avg":
+      add(scope, at(1), value, atomic);
+      add(scope, at(2), emitter.constant(1n), atomic);
+      break;
+    case "sum":
+      add(scope, at(1), value, atomic);
+      break;
+    case "min":
+    case "max": {
+      const current = emitter.register();
+      emitter.load(current, at(1), 8);
+      const keeps = kind === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
+      emitter.branch(keeps, value, current, done);
+      emitter.store(at(1), 8, value);
+    }
+  }
+  emitter.bind(done);
+}
+
+function add(scope: FunctionScope, word: Memory, amount: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  if (atomic) return emitter.atomicAdd(word, amount, false);
+  const sum = emitter.register();
+  emitter.load(sum, word, 8);
+  emitter.alu(Alu.ADD, sum, amount);
+  emitter.store(word, 8, sum);
 }
 
 function needed(scope: FunctionScope, value: Value | undefined): Register {
@@ -238,7 +296,7 @@ export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-r
   // total, and: the number of values (avg), or whether there is one (min, max).
   const total = emitter.constant(0n);
   const second = emitter.constant(0n);
-  if (type.aggregate === "hist" || type.aggregate === "lhist") {
+  if (type.aggregate === "hist" || type.aggregate === "lhist" || type.aggregate === "tseries") {
     emitter.set(scope.resultRegister(instruction.result), 0n);
     return;
   }
@@ -325,7 +383,8 @@ function accumulate(scope: FunctionScope, type: AggregateType, words: Memory, to
       return emitter.set(second, 1n);
     }
     case "hist":
-    case "lhist": return;
+    case "lhist":
+    case "tseries": return;
   }
 }
 

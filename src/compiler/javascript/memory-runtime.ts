@@ -2,6 +2,7 @@
 // differential suite holds against the kernel.
 import { bucketOf, linearBucketOf } from "../../language/histogram.ts";
 import { aggregateWords } from "../../language/layout.ts";
+import { cellOf, joinCells, seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
 import type { IrMap } from "../ir.ts";
 import type { HostRuntime } from "../runtime.ts";
@@ -71,11 +72,11 @@ export class MemoryRuntime implements HostRuntime {
     return this.#entries[map]?.size ?? 0;
   }
 
-  aggregate(map: number, key: Uint8Array | null, value: bigint): void {
+  aggregate(map: number, key: Uint8Array | null, value: bigint, time = 0n): void {
     const type = this.#options.maps[map]?.value;
     if (type?.kind !== "aggregate") throw new Error(`map ${map} is no aggregation`);
     const entry = this.#entry(map, key, aggregateWords(type) * 8);
-    if (entry) aggregate(type, asWords(entry.value), BigInt.asIntN(64, value));
+    if (entry) aggregate(type, asWords(entry.value), BigInt.asIntN(64, value), time);
   }
 
   mapEntries(map: number): Iterable<readonly [Uint8Array, Uint8Array]> {
@@ -125,7 +126,7 @@ function asWords(bytes: Uint8Array): DataView {
 }
 
 /** Adds a value to the words of an aggregation (their meaning: layout.ts, aggregateWords). */
-export function aggregate(type: AggregateType, words: DataView, value: bigint): void {
+export function aggregate(type: AggregateType, words: DataView, value: bigint, time = 0n): void {
   const add = (word: number, amount: bigint): void => words.setBigInt64(word * 8, words.getBigInt64(word * 8, true) + amount, true);
   switch (type.aggregate) {
     case "count":
@@ -155,5 +156,16 @@ export function aggregate(type: AggregateType, words: DataView, value: bigint): 
     case "lhist":
       add(linearBucketOf(value, type.min ?? 0n, type.max ?? 0n, type.step ?? 1n), 1n);
       return;
+    case "tseries": {
+      const { interval, intervals } = seriesOf(type);
+      const number = BigInt.asUintN(64, time) / interval;
+      const at = Number(number % BigInt(intervals)) * seriesCellWords * 8;
+      const one = cellOf(type, value, time);
+      const old = [words.getBigInt64(at + 8, true), words.getBigInt64(at + 16, true)] as const;
+      const joined = words.getBigUint64(at, true) === number ? joinCells(type, old, one) : one;
+      words.setBigUint64(at, number, true);
+      joined.forEach((word, i) => words.setBigInt64(at + 8 + i * 8, word, true));
+      return;
+    }
   }
 }

@@ -111,7 +111,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = BigInt(runtime.mapLength(${instruction.map}));`);
       return;
     case "aggregate":
-      out.line(`runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`});`);
+      out.line(`runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`}${instruction.time === undefined ? "" : `, v${instruction.time}`});`);
       return;
     case "aggregate-read":
       writeAggregateRead(out, instruction);
@@ -238,6 +238,7 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
     }
     case "hist":
     case "lhist":
+    case "tseries":
       out.missing("the value of a histogram");
       return;
   }

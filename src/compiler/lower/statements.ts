@@ -25,7 +25,10 @@ export function statement(f: FunctionState, s: Statement): void {
       const value = s.value === undefined ? undefined : f.value(s.value);
       const key = keyPlace(f, s.target);
       const { index } = mapOf(f, s.target);
-      build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }) });
+      const time = s.aggregate === "tseries" ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now") : undefined;
+      build.emit({
+        op: "aggregate", map: index, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }), ...(time === undefined ? {} : { time }),
+      });
       return;
     }
     case "if": {

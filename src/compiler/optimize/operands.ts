@@ -29,7 +29,8 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "write-user": return { ...i, address: to(i.address) };
     case "fill":
     case "map-store": return { ...i, source: mapSource(i.source, to) };
-    case "aggregate": return i.value === undefined ? i : { ...i, value: to(i.value) };
+    case "aggregate":
+      return { ...i, ...(i.value === undefined ? {} : { value: to(i.value) }), ...(i.time === undefined ? {} : { time: to(i.time) }) };
     case "emit": return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
     case "signal": return { ...i, signal: to(i.signal) };
     case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };

@@ -10,6 +10,5 @@ export const aggregationBuiltins: readonly BuiltinSpec[] = [
   { name: "stats", form: "aggregate", aggregate: "stats", arity: [1, 1], signature: "@ = stats(n)", placement: "both", doc: "Count, average and sum of the values." },
   { name: "hist", form: "aggregate", aggregate: "hist", arity: [1, 2], signature: "@ = hist(n [, bits])", placement: "both", doc: "A histogram by powers of two, each in 2^bits parts." },
   { name: "lhist", form: "aggregate", aggregate: "lhist", arity: [4, 4], signature: "@ = lhist(n, min, max, step)", placement: "both", doc: "A histogram with buckets of equal width." },
-  // No aggregate kind yet: the parser leaves it a call, and the checker says so.
-  { name: "tseries", spelling: { typescript: [] }, form: "function", arity: [3, 4], signature: "@ = tseries(n, interval, intervals [, aggregation])", placement: "both", planned: true, doc: "A value over time." },
+  { name: "tseries", spelling: { typescript: [] }, form: "aggregate", aggregate: "tseries", arity: [3, 4], signature: "@ = tseries(n, interval, intervals [, \"avg\" | \"max\" | \"min\" | \"sum\"])", placement: "both", doc: "A value over time: the last of each interval, or what an aggregation makes of them." },
 ];

@@ -31,7 +31,7 @@ export function aggregateValue(type: AggregateType): Type | undefined {
   switch (type.aggregate) {
     case "count": return u64;
     case "sum": case "min": case "max": case "avg": return type.signed ? i64 : u64;
-    case "stats": case "hist": case "lhist": return undefined;
+    case "stats": case "hist": case "lhist": case "tseries": return undefined;
   }
 }
 

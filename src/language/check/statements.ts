@@ -1,8 +1,9 @@
 // Statements, copied and typed.
 import type { Block, BlockExpression, Expression, MapAccess, Statement, Variable } from "../program.ts";
-import type { AggregateType, Type } from "../types.ts";
+import type { AggregateType, SeriesKind, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { linearBucketCount } from "../histogram.ts";
+import { mostIntervals } from "../series.ts";
 import { constantOf } from "./constants.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
@@ -179,8 +180,8 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
   const { aggregate } = node;
   const { access, map } = checkMapEntry(node.target, body);
   const value = node.value === undefined ? undefined : checkValue(node.value, body);
-  const wanted = aggregate === "lhist" ? 3 : 0;
-  const most = aggregate === "hist" ? 1 : wanted;
+  const wanted = aggregate === "lhist" ? 3 : aggregate === "tseries" ? 2 : 0;
+  const most = aggregate === "hist" ? 1 : aggregate === "tseries" ? 3 : wanted;
   if ((value === undefined) !== (aggregate === "count") || node.parameters.length < wanted || node.parameters.length > most) {
     report(body, "arguments", node.span, `${aggregate}() takes ${usage(aggregate)}`);
     return { ...node, target: access };
@@ -189,7 +190,9 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
     report(body, "type", value.span, `${aggregate}() counts numbers, not a ${describe(value.type)}`);
   }
   const constants: bigint[] = [];
+  const [kind] = aggregate === "tseries" ? node.parameters.slice(2) : [];
   for (const parameter of node.parameters) {
+    if (parameter === kind) continue;
     const checked = checkValue(parameter, body);
     const constant = constantOf(checked);
     if (constant === undefined) {
@@ -201,7 +204,8 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
   const type = aggregateType(node, value?.type, constants, body);
   if (type !== undefined) mergeAggregate(map, type, node, body);
   const parameters = (aggregate === "hist" && constants.length === 0 ? [0n] : constants)
-    .map((constant, i) => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span));
+    .map((constant, i): Expression => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span));
+  if (kind !== undefined) parameters.push(kind);
   return { ...node, target: { ...access, type: map.value }, ...(value === undefined ? {} : { value }), parameters };
 }
 
@@ -210,6 +214,7 @@ function usage(aggregate: AggregateType["aggregate"]): string {
     case "count": return "no arguments";
     case "hist": return "a number and at most the bits of its buckets: hist(n, 2)";
     case "lhist": return "a number, the least, the greatest and the step: lhist(n, 0, 100, 10)";
+    case "tseries": return "a number, the interval, how many are kept, and at most what of each: tseries(n, 1s, 60, \"avg\")";
     default: return "one number";
   }
 }
@@ -231,8 +236,22 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
     else return { kind: "aggregate", aggregate, signed: true, min, max, step };
     return undefined;
   }
+  if (aggregate === "tseries") return seriesType(node, signed, constants as [bigint, bigint], body);
   return { kind: "aggregate", aggregate, signed };
 }
+
+function seriesType(node: Extract<Statement, { kind: "aggregate" }>, signed: boolean, [interval, intervals]: readonly [bigint, bigint], body: Body): AggregateType | undefined {
+  const [, , kind] = node.parameters;
+  const named = kind === undefined ? "last" : kind.kind === "string" ? kind.value : "";
+  if (interval < 1n || interval > 1n << 62n) report(body, "limit", node.span, "tseries() needs an interval of 1 ns or more");
+  else if (intervals < 1n) report(body, "limit", node.span, "tseries() keeps 1 interval or more");
+  else if (intervals > mostIntervals) report(body, "limit", node.span, `tseries() keeps at most ${mostIntervals} intervals`, "take longer intervals");
+  else if (named !== "last" && !seriesAggregations.includes(named) || named === "last" && kind !== undefined) {
+    report(body, "arguments", kind?.span ?? node.span, `tseries() makes of each interval its ${seriesAggregations.join(", ")}, or without one the last value`);
+  } else return { kind: "aggregate", aggregate: "tseries", signed, series: { interval, intervals: Number(intervals), kind: named as SeriesKind } };
+  return undefined;
+}
+const seriesAggregations: readonly string[] = ["avg", "max", "min", "sum"] satisfies readonly SeriesKind[];
 
 function mergeAggregate(map: MapState, type: AggregateType, node: Statement, body: Body): void {
   const before = map.value;

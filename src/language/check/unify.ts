@@ -54,7 +54,7 @@ export function sameType(left: Type, right: Type): boolean {
     case "integer": return right.kind === "integer" && left.bits === right.bits && left.signed === right.signed;
     case "enum": return right.kind === "enum" && left.name === right.name && left.bits === right.bits;
     case "pointer": return right.kind === "pointer" && left.space === right.space && (left.typed ?? false) === (right.typed ?? false) && sameType(left.target, right.target);
-    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union;
+    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union && left.partial === right.partial;
     case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element);
     case "string": return right.kind === "string" && left.capacity === right.capacity;
     case "buffer": return right.kind === "buffer" && left.capacity === right.capacity;
@@ -68,7 +68,8 @@ export function sameType(left: Type, right: Type): boolean {
 }
 
 export function sameAggregate(left: AggregateType, right: AggregateType): boolean {
-  return left.aggregate === right.aggregate && left.bits === right.bits && left.min === right.min && left.max === right.max && left.step === right.step;
+  return left.aggregate === right.aggregate && left.bits === right.bits && left.min === right.min && left.max === right.max && left.step === right.step
+    && left.series?.interval === right.series?.interval && left.series?.intervals === right.series?.intervals && left.series?.kind === right.series?.kind;
 }
 
 /** Integers to 64 bits, through tuples and records: how they lie in maps and tuples. Pointers lose what only a register knows. */
@@ -99,7 +100,7 @@ export function describe(type: Type): string {
     case "integer": return `${type.signed ? "int" : "uint"}${type.bits}`;
     case "enum": return type.name === "" ? "enum" : `enum ${type.name}`;
     case "pointer": return `${describe(type.target)} *`;
-    case "struct": return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}`;
+    case "struct": return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}${type.partial === undefined ? "" : ` without ${type.partial}`}`;
     case "array": return `${describe(type.element)}[${type.length}]`;
     case "string": return `string[${type.capacity}]`;
     case "buffer": return `buffer[${type.capacity}]`;

@@ -9,6 +9,7 @@ import { call, expressionStatement, mapAccess } from "./unit.ts";
 
 const aggregates: Readonly<Record<string, AggregateKind>> = {
   count: "count", sum: "sum", add: "sum", avg: "avg", min: "min", max: "max", stats: "stats", hist: "hist", lhist: "lhist",
+  tseries: "tseries",
 };
 
 const value = (expression: Expression): Outcome => ({ kind: "value", expression });
