@@ -22,7 +22,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     run: async (argv) => (await import("./format.ts")).formatFiles(argv),
   },
   types: {
-    usage: "types [-o FOLDER] [--binary PROGRAM]",
+    usage: "types [-o FOLDER] [--binary PROGRAM] [--force]",
     doc: "declarations of this machine, for probes in TypeScript",
     run: async (argv) => (await import("./types.ts")).writeTypes(argv),
   },

@@ -5,9 +5,9 @@ import { UsageError } from "./options.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
 export function writeTypes(argv: readonly string[]): number {
-  const { folder, binaries } = readArguments(argv);
+  const { folder, binaries, force } = readArguments(argv);
   try {
-    const counts = writeDeclarations(thisMachine(), { folder, binaries });
+    const counts = writeDeclarations(thisMachine(), { folder, binaries, force });
     if (counts === undefined) process.stdout.write(`${folder} is up to date\n`);
     else process.stdout.write(`${folder}: ${Object.entries(counts).map(([what, count]) => `${count} ${what}`).join(", ")}\n`);
     if (counts?.tracepoints === 0) process.stderr.write("strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n");
@@ -18,10 +18,15 @@ export function writeTypes(argv: readonly string[]): number {
   }
 }
 
-function readArguments(argv: readonly string[]): { folder: string; binaries: string[] } {
+function readArguments(argv: readonly string[]): { folder: string; binaries: string[]; force: boolean } {
   const binaries: string[] = [];
+  let force = false;
   let folder = "strobe-types";
   for (let at = 0; at < argv.length; at++) {
+    if (argv[at] === "--force") {
+      force = true;
+      continue;
+    }
     const [option, given] = argv[at].split(/=(.*)/s, 2);
     if (option !== "--binary" && option !== "--output" && option !== "-o") throw new UsageError(`types does not know ${argv[at]}`);
     const value = given ?? argv[++at];
@@ -29,5 +34,5 @@ function readArguments(argv: readonly string[]): { folder: string; binaries: str
     if (option === "--binary") binaries.push(value);
     else folder = value;
   }
-  return { folder, binaries };
+  return { folder, binaries, force };
 }

@@ -1,13 +1,15 @@
 // The declarations of this machine, as files.
+import type { Type } from "../language/types.ts";
 import { recordArgument } from "../providers/tracepoint.ts";
-import type { System } from "../providers/system.ts";
-import { argumentsText, letterFile, libraryTypes, members, merged, type Place, propertyName, signatureText, Structs, typeText } from "./type-text.ts";
-import { programDeclarations } from "./programs.ts";
+import type { System, TracepointField } from "../providers/system.ts";
+import { Page } from "./page.ts";
+import { declarePrograms } from "./programs.ts";
+import { argumentsText, letterFile, members, propertyName, signatureText, Structs, typeText } from "./type-text.ts";
 
 export interface Declarations {
-  /** Path in the folder → text. */
-  readonly files: ReadonlyMap<string, string>;
-  readonly counts: Readonly<Record<"tracepoints" | "raw tracepoints" | "functions" | "iterators" | "structs", number>>;
+  /** Path in the folder → text, in UTF-8. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly counts: Readonly<Record<"tracepoints" | "raw tracepoints" | "functions" | "iterators" | "structs" | "constants", number>>;
 }
 
 export interface DeclareOptions {
@@ -19,105 +21,132 @@ export interface DeclareOptions {
 
 export function declareMachine(system: System, { binaries, about }: DeclareOptions): Declarations {
   const structs = new Structs();
-  const files = new Map<string, string>();
-  const place = (): Place => ({ structs, imports: new Set() });
-  const add = (file: string, { imports }: Place, body: string): void => void files.set(file, fileText(about, file, imports, body));
+  const files = new Map<string, Uint8Array>();
+  const add = (file: string, page: Page): number => {
+    files.set(file, page.bytes(about, file.includes("/") ? file.startsWith("structs/") ? "./" : "../structs/" : "./structs/"));
+    return page.count;
+  };
+  const addAll = (folder: string, pages: Pages): number => {
+    let lines = 0;
+    for (const [file, page] of pages.pages) lines += add(`${folder}/${file}.d.ts`, page);
+    return lines;
+  };
 
-  const tracepoints = system.tracepoints().flatMap(({ category, name }) => {
-    const fields = system.tracepoint(category, name)?.fields;
-    return fields === undefined ? [] : [{ category, name, fields }];
-  });
-  const inTracepoints = place();
-  add("tracepoints.d.ts", inTracepoints, merged("Tracepoints", tracepoints.map(({ category, name, fields }) => {
-    const space = category === "syscalls" ? "user" : "kernel";
-    return `"${category}:${name}": ${argumentsText(fields.map((field) => recordArgument(field, space, system)), inTracepoints)}`;
-  })));
+  const tracepoints = add("tracepoints.d.ts", tracepointPage(system, structs));
 
-  const raw = system.rawTracepoints();
-  const inRaw = place();
-  add("raw-tracepoints.d.ts", inRaw, merged("RawTracepoints", raw.map((name) =>
-    `${propertyName(name)}: ${argumentsText(system.rawTracepoint(name)?.args ?? [], inRaw)}`)));
-
-  const functions = new Pages(structs);
-  for (const name of system.kernelFunctions()) {
-    const found = system.kernelFunction(name);
-    if (found === undefined) continue;
-    const page = functions.page(letterFile(name));
-    const signature = signatureText(found.parameters, found.result, structs);
-    if (signature !== undefined) {
-      page.lines.push(`${propertyName(name)}: ${signature}`);
-      continue;
-    }
-    const retval = found.result.kind === "void" ? "" : `; retval: ${typeText(found.result, page.place)}`;
-    page.lines.push(`${propertyName(name)}: { args: ${argumentsText(found.parameters, page.place)}${retval} }`);
+  const raw = new Page(structs);
+  for (const name of system.rawTracepoints()) {
+    raw.line(`${propertyName(name)}: ${argumentsText(system.rawTracepoint(name)?.args ?? [], raw.place)}`, "RawTracepoints");
   }
-  for (const [file, page] of functions.pages) add(`functions/${file}.d.ts`, page.place, merged("KernelFunctions", page.lines));
+  const rawTracepoints = add("raw-tracepoints.d.ts", raw);
 
-  const iterators = system.iterators();
-  const inIterators = place();
-  add("iterators.d.ts", inIterators, merged("Iterators", iterators.map((name) => {
+  const functions = addAll("functions", functionPages(system, structs));
+
+  const iterators = new Page(structs);
+  for (const name of system.iterators()) {
     const context = system.types.find(`bpf_iter__${name}`, "struct");
-    return `${propertyName(name)}: ${context?.kind === "struct" ? `{ ${members(context, inIterators).join("; ")} }` : "{}"}`;
-  })));
+    const own = context?.kind === "struct" ? `{ ${members(context, iterators.place).join("; ")} }` : "{}";
+    iterators.line(`${propertyName(name)}: ${own}`, "Iterators");
+  }
+  add("iterators.d.ts", iterators);
 
-  const inPrograms = place();
-  const programs = programDeclarations(binaries, system, inPrograms);
-  if (programs !== undefined) add("programs.d.ts", inPrograms, programs);
+  const constants = new Pages(structs);
+  for (const { name, value } of system.enumConstants?.() ?? []) {
+    // A literal shows its value where it is hovered over; none says a number that a double does not.
+    constants.of(name).line(`${propertyName(name)}: ${Number.isSafeInteger(Number(value)) ? value : "number"}`, "Enums");
+  }
+  const constantsCount = addAll("enums", constants);
 
-  const count = declareStructs(structs, add);
-  add("index.d.ts", place(), [...files.keys()].filter((file) => !file.startsWith("structs/")).map((file) => `import "./${file}";\n`).join(""));
+  if (binaries.length > 0) {
+    const programs = new Page(structs);
+    declarePrograms(binaries, system, programs);
+    add("programs.d.ts", programs);
+  }
+
+  const { pages, names } = structPages(structs);
+  addAll("structs", pages);
+  const all = new Page(structs);
+  for (const name of names) {
+    all.place.imports.add(letterFile(name));
+    all.line(`${name}: ${letterFile(name)}.${name}`, "Structs");
+  }
+  add("structs.d.ts", all);
+
+  const index = [...files.keys()].filter((file) => !file.startsWith("structs/")).map((file) => `import "./${file}";\n`);
+  files.set("index.d.ts", Buffer.from(`${about}\n${index.join("")}`));
   return {
-    files,
-    counts: { tracepoints: tracepoints.length, "raw tracepoints": raw.length, functions: functions.lines, iterators: iterators.length, structs: count },
+    files, counts: { tracepoints, "raw tracepoints": rawTracepoints, functions, iterators: iterators.count, structs: names.length, constants: constantsCount },
   };
 }
 
-/** Files by the first letter of what is in them: none is too large to look at, and definitions open at once. */
-class Pages {
-  readonly pages = new Map<string, { readonly place: Place; readonly lines: string[] }>();
-  readonly #structs: Structs;
-
-  constructor(structs: Structs) {
-    this.#structs = structs;
+function tracepointPage(system: System, structs: Structs): Page {
+  const page = new Page(structs);
+  // Thousands of events have fields that are declared alike.
+  const known = new Map<string, Type>();
+  const typeOf = (field: TracepointField, space: "kernel" | "user"): Type => {
+    const key = `${field.declaration};${field.size};${field.signed};${space}`;
+    let type = known.get(key);
+    if (type === undefined) known.set(key, type = recordArgument(field, space, system).type);
+    return type;
+  };
+  for (const { category, name } of system.tracepoints()) {
+    const fields = system.tracepoint(category, name)?.fields;
+    if (fields === undefined) continue;
+    const space = category === "syscalls" ? "user" : "kernel";
+    page.line(`"${category}:${name}": ${argumentsText(fields.map((field) => ({ name: field.name, type: typeOf(field, space) })), page.place)}`, "Tracepoints");
   }
+  return page;
+}
 
-  page(file: string, own = false): { readonly place: Place; readonly lines: string[] } {
-    let page = this.pages.get(file);
-    if (page === undefined) {
-      page = { place: { structs: this.#structs, imports: new Set(), ...(own ? { file } : {}) }, lines: [] };
-      this.pages.set(file, page);
+function functionPages(system: System, structs: Structs): Pages {
+  const pages = new Pages(structs);
+  for (const name of system.kernelFunctions()) {
+    const found = system.kernelFunction(name);
+    if (found === undefined) continue;
+    const page = pages.of(name);
+    const signature = signatureText(found.parameters, found.result, structs);
+    if (signature !== undefined) {
+      page.line(`${propertyName(name)}: ${signature}`, "KernelFunctions");
+      continue;
     }
-    return page;
+    const retval = found.result.kind === "void" ? "" : `; retval: ${typeText(found.result, page.place)}`;
+    page.line(`${propertyName(name)}: { args: ${argumentsText(found.parameters, page.place)}${retval} }`, "KernelFunctions");
   }
-
-  get lines(): number {
-    return [...this.pages.values()].reduce((sum, { lines }) => sum + lines.length, 0);
-  }
+  return pages;
 }
 
 /** Structs mention structs: until there are no new ones. */
-function declareStructs(structs: Structs, add: (file: string, place: Place, body: string) => void): number {
-  const pages = new Pages(structs);
+function structPages(structs: Structs): { readonly pages: Pages; readonly names: readonly string[] } {
+  const pages = new Pages(structs, true);
   const names: string[] = [];
   for (let found = structs.take(); found.length > 0; found = structs.take()) {
     for (const type of found) {
       const name = structs.nameOf(type);
-      const { place, lines } = pages.page(letterFile(name), true);
-      const own = members(type, place);
-      lines.push(`export interface ${name} {${own.length === 0 ? "" : `\n${own.map((line) => `  ${line};\n`).join("")}`}}\n`);
+      const page = pages.of(name);
+      const own = members(type, page.place);
+      page.line(`export interface ${name} {${own.length === 0 ? "" : `\n  ${own.join(";\n  ")};\n`}}\n`);
       names.push(name);
     }
   }
-  for (const [file, { place, lines }] of pages.pages) add(`structs/${file}.d.ts`, place, lines.join(""));
-  const all: Place = { structs, imports: new Set(names.map(letterFile)) };
-  add("structs.d.ts", all, merged("Structs", names.map((name) => `${name}: ${letterFile(name)}.${name}`)));
-  return names.length;
+  return { pages, names };
 }
 
-function fileText(about: string, file: string, imports: ReadonlySet<string>, body: string): string {
-  const folder = file.startsWith("structs/") ? "./" : file.includes("/") ? "../structs/" : "./structs/";
-  const own = [...imports].sort().map((name) => `import type * as ${name} from "${folder}${name}.d.ts";\n`).join("");
-  const used = libraryTypes.filter((name) => new RegExp(`\\b${name}\\b`).test(body));
-  const library = used.length === 0 ? "" : `import type { ${used.join(", ")} } from "strobe";\n`;
-  return `${about}\n${library}${own}${body}${own === "" && library === "" && file !== "index.d.ts" ? "export {};\n" : ""}`;
+/** Files by the first letter of what is in them: none is too large to look at, and definitions open at once. */
+class Pages {
+  readonly pages = new Map<string, Page>();
+  readonly #structs: Structs;
+  readonly #own: boolean;
+
+  /** With `own`, pages of structs. */
+  constructor(structs: Structs, own = false) {
+    this.#structs = structs;
+    this.#own = own;
+  }
+
+  of(name: string): Page {
+    const file = letterFile(name);
+    let page = this.pages.get(file);
+    if (page === undefined) this.pages.set(file, page = new Page(this.#structs, this.#own ? file : undefined));
+    return page;
+  }
 }

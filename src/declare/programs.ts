@@ -3,7 +3,8 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { findBinaries } from "../providers/binaries.ts";
 import { DebugTypes } from "../providers/debug-types.ts";
 import type { Binary, System } from "../providers/system.ts";
-import { argumentsText, merged, propertyName, typeText, type Place } from "./type-text.ts";
+import type { Page } from "./page.ts";
+import { argumentsText, propertyName, typeText, type Place } from "./type-text.ts";
 
 /** A program that is not there. */
 export class NoSuchProgram extends Error {
@@ -14,24 +15,22 @@ export class NoSuchProgram extends Error {
 }
 
 /**
- * What fills `UserFunctions` and `UserProbes`; undefined without programs. Where a program has debug information its functions
- * have parameters and results, else just names.
+ * Fills `UserFunctions` and `UserProbes`. Where a program has debug information its functions have parameters and results, else
+ * just names.
  * @throws NoSuchProgram
  */
-export function programDeclarations(programs: readonly string[], system: System, place: Place): string | undefined {
-  const functions: string[] = [];
+export function declarePrograms(programs: readonly string[], system: System, page: Page): void {
   const probes: string[] = [];
   for (const program of programs) {
     const [binary] = findBinaries(program, undefined, system);
     if (binary === undefined) throw new NoSuchProgram(program);
-    functions.push(`${JSON.stringify(program)}: {\n${functionLines(binary, place).map((line) => `      ${line};\n`).join("")}    }`);
+    page.line(`${JSON.stringify(program)}: {\n${functionLines(binary, page.place).map((line) => `      ${line};\n`).join("")}    }`, "UserFunctions");
     const usdt = new Map(binary.usdtProbes().map(({ provider, name, argumentText }) => [`${provider}:${name}`, argumentText]));
     if (usdt.size === 0) continue;
     const lines = [...usdt].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => `      ${JSON.stringify(name)}: ${usdtArguments(text)};\n`);
     probes.push(`${JSON.stringify(program)}: {\n${lines.join("")}    }`);
   }
-  if (functions.length === 0) return undefined;
-  return merged("UserFunctions", functions) + (probes.length === 0 ? "" : merged("UserProbes", probes));
+  for (const program of probes) page.line(program, "UserProbes");
 }
 
 function functionLines(binary: Binary, place: Place): string[] {

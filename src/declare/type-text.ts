@@ -1,6 +1,6 @@
 // Types in TypeScript's words.
 import type { Argument } from "../language/context.ts";
-import type { Member, StructType, Type } from "../language/types.ts";
+import { char, type Member, type StructType, type Type } from "../language/types.ts";
 
 /** Names that no interface may have. */
 const reserved = new Set([
@@ -12,13 +12,15 @@ const reserved = new Set([
 ]);
 
 /** Words that declarations import from the library. */
-export const libraryTypes = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "bool", "char", "Pointer", "FixedArray"] as const;
+type LibraryType = "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "bool" | "char" | "Pointer" | "FixedArray";
 
 /** Structs that have been mentioned. Each is declared once, in the file of its first letter. */
 export class Structs {
   readonly #names = new Map<StructType, string>();
   readonly #taken = new Set<string>();
   readonly #waiting: StructType[] = [];
+  /** Words that were made of types: tens of thousands of parameters are of a few thousand types. */
+  readonly words = new Map<Type, string | undefined>();
 
   /** The interface's name; mentioning a struct has it declared. */
   nameOf(type: StructType): string {
@@ -53,15 +55,26 @@ export interface Place {
   readonly file?: string;
   /** Files of structs that it needs. */
   readonly imports: Set<string>;
+  /** Types of the library that it needs. */
+  readonly library: Set<LibraryType>;
+}
+
+/** With a file's name, that file of structs. */
+export function placeOf(structs: Structs, file?: string): Place {
+  return { structs, ...(file === undefined ? {} : { file }), imports: new Set(), library: new Set() };
 }
 
 export function typeText(type: Type, place: Place): string {
+  const library = (name: LibraryType): LibraryType => {
+    place.library.add(name);
+    return name;
+  };
   switch (type.kind) {
-    case "boolean": return "bool";
-    case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
-    case "enum": return `${type.signed ? "i" : "u"}${type.bits}`;
-    case "pointer": return type.target.kind === "void" ? "Pointer" : `Pointer<${elementText(type.target, place)}>`;
-    case "array": return `FixedArray<${elementText(type.element, place)}>`;
+    case "boolean": return library("bool");
+    case "integer": return library(type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`);
+    case "enum": return library(`${type.signed ? "i" : "u"}${type.bits}`);
+    case "pointer": return `${library("Pointer")}${type.target.kind === "void" ? "" : `<${elementText(type.target, place)}>`}`;
+    case "array": return `${library("FixedArray")}<${elementText(type.element, place)}>`;
     case "struct": return type.name === "" ? `{ ${members(type, place).join("; ")} }` : structText(type, place);
     case "string": return "string";
     case "void":
@@ -77,7 +90,7 @@ export function typeText(type: Type, place: Place): string {
 
 /** Formats of tracepoints say char, and their reader a small number: in a row they are text to handlers. */
 function elementText(type: Type, place: Place): string {
-  return type.kind === "integer" && type.bits === 8 && type.signed ? "char" : typeText(type, place);
+  return typeText(type.kind === "integer" && type.bits === 8 && type.signed ? char : type, place);
 }
 
 function structText(type: StructType, { structs, file, imports }: Place): string {
@@ -123,6 +136,12 @@ export function signatureText(args: readonly Pick<Argument, "name" | "type">[], 
 
 /** `u64`, `*file`, `**char`, `*` for an address of anything. */
 function typeWord(type: Type, structs: Structs): string | undefined {
+  let word = structs.words.get(type);
+  if (word === undefined && !structs.words.has(type)) structs.words.set(type, word = newWord(type, structs));
+  return word;
+}
+
+function newWord(type: Type, structs: Structs): string | undefined {
   switch (type.kind) {
     case "boolean": return "bool";
     case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
@@ -144,9 +163,4 @@ export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], 
 
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-}
-
-/** What fills one of the library's interfaces. */
-export function merged(name: string, lines: readonly string[]): string {
-  return `declare module "strobe" {\n  interface ${name} {\n${lines.map((line) => `    ${line};\n`).join("")}  }\n}\n`;
 }

@@ -9,6 +9,8 @@ import { declareMachine, type Declarations } from "./declare.ts";
 export interface WriteOptions {
   readonly folder: string;
   readonly binaries: readonly string[];
+  /** Writes them also when they are there already. */
+  readonly force?: boolean;
 }
 
 /** The folder holds something else. */
@@ -23,11 +25,11 @@ export class FolderInUse extends Error {
  * Writes the declarations of a machine; undefined when the folder has them already.
  * @throws FolderInUse, NoSuchProgram
  */
-export function writeDeclarations(system: System, { folder, binaries }: WriteOptions): Declarations["counts"] | undefined {
+export function writeDeclarations(system: System, { folder, binaries, force }: WriteOptions): Declarations["counts"] | undefined {
   const about = `${title} ${aboutMachine(binaries, system)}`;
   const target = resolve(folder);
   const written = aboutFolder(target);
-  if (written === about) return undefined;
+  if (written === about && force !== true) return undefined;
   if (written === undefined ? entries(target).length > 0 : !written.startsWith(title)) throw new FolderInUse(folder);
 
   const { files, counts } = declareMachine(system, { binaries, about });

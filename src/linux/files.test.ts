@@ -42,7 +42,17 @@ describe("kallsyms", () => {
     assert.equal(symbols.lookup(0xffffffffffffffffn), undefined);
     assert.equal(symbols.lookup(0xffffffff80ffffffn), undefined);
     assert.equal(symbols.lookup(0x7fff00000000n), undefined);
-    assert.deepEqual([...symbols.names()], ["_stext", "_text", "helper", "helper", "vfs_read", "first", "second"]);
+    assert.deepEqual(symbols.namesOutside(0n, 0n), ["_stext", "_text", "helper", "helper", "vfs_read", "first", "second"]);
+    assert.deepEqual(symbols.namesOutside(0xffffffff81000100n, 0xffffffff81000200n), ["_stext", "_text", "vfs_read", "first", "second"]);
+  });
+
+  it("finds functions that share a name", () => {
+    assert.deepEqual([...symbols.sharedFunctions()], [["helper", [0xffffffff81000100n, 0xffffffff81000180n]]]);
+    const others = Kallsyms.parse(Buffer.from([
+      "ffffffff81000000 t same", "ffffffff81000000 T same", "ffffffff81000010 d data", "ffffffff81000020 t data",
+      "ffffffff81000030 t many", "ffffffff81000040 w many", "ffffffff81000050 W many\t[mod]", "ffffffff81000050 t many\t[mod]", "",
+    ].join("\n")));
+    assert.deepEqual([...others.sharedFunctions()], [["many", [0xffffffff81000030n, 0xffffffff81000040n, 0xffffffff81000050n]]]);
   });
 });
 

@@ -120,9 +120,45 @@ export class Kallsyms {
     return low < this.#count ? this.#address(low) : undefined;
   }
 
-  /** Every name, by address. */
-  *names(): Iterable<string> {
-    for (let i = 0; i < this.#count; i++) yield this.#nameAt(i);
+  /** Names of symbols that begin outside of a range of addresses, by address. One string has them all: its slices cost nothing. */
+  namesOutside(start: bigint, end: bigint): string[] {
+    const [from, to] = [Number(start - TOP), Number(end - TOP)];
+    const text = this.#text.toString("latin1");
+    const names: string[] = [];
+    for (let i = 0; i < this.#count; i++) {
+      const key = this.#keys[i];
+      if (key >= from && key < to) continue;
+      const name = this.#names[i];
+      let after = name;
+      for (let c = this.#text[after]; c !== undefined && c !== EOL && c !== TAB; c = this.#text[++after]);
+      names.push(text.slice(name, after));
+    }
+    return names;
+  }
+
+  /** Functions that share a name with others: where each begins, in the file's order. Static ones of several files may. */
+  sharedFunctions(): ReadonlyMap<string, readonly bigint[]> {
+    const text = this.#text.toString("latin1");
+    const first = new Map<string, number>();
+    const shared = new Map<string, bigint[]>();
+    for (let i = 0; i < this.#count; i++) {
+      const start = this.#names[i] ?? 0;
+      const kind = this.#text[start - 2];
+      if (kind !== 0x74 && kind !== 0x54 && kind !== 0x77 && kind !== 0x57) continue; // t T w W
+      let end = start;
+      for (let c = this.#text[end]; c !== undefined && c !== EOL && c !== TAB; c = this.#text[++end]);
+      const name = text.slice(start, end);
+      const known = first.get(name);
+      if (known === undefined) {
+        first.set(name, i);
+        continue;
+      }
+      if (this.#keys[known] === this.#keys[i]) continue;
+      const addresses = shared.get(name) ?? [this.#address(known)];
+      shared.set(name, addresses);
+      if (!addresses.includes(this.#address(i))) addresses.push(this.#address(i));
+    }
+    return shared;
   }
 
   #address(index: number): bigint {

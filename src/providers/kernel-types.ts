@@ -1,5 +1,5 @@
 // The kernel's types as the language's types: BTF records decoded as far as somebody looks.
-import { BtfError, type Btf, type BtfMember } from "../debuginfo/btf.ts";
+import { BtfError, type Btf, type BtfConstant, type BtfMember } from "../debuginfo/btf.ts";
 import type { EnumConstant, TypeScope } from "../language/check/checked.ts";
 import {
   boolType, char, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
@@ -23,6 +23,8 @@ const DEPTH_LIMIT = 32;
 export class KernelTypes implements TypeScope {
   readonly btf: Btf;
   readonly #types = new Map<number, Type>();
+  /** Ids of this BTF's own functions, for whoever has listed them all. */
+  #functions: ReadonlyMap<string, number> | undefined;
   #depth = 0;
 
   constructor(btf: Btf) {
@@ -61,6 +63,16 @@ export class KernelTypes implements TypeScope {
     return type.kind === "enum" ? { value: constant.value, type } : { value: constant.value };
   }
 
+  /** Constants of this BTF's own enums, some names more than once. */
+  *enumConstants(): Iterable<BtfConstant> {
+    for (const kind of ["enum", "enum64"] as const) {
+      for (const id of this.btf.ids(kind)) {
+        const type = this.btf.type(id);
+        if (type.kind === "enum" || type.kind === "enum64") yield* type.constants;
+      }
+    }
+  }
+
   similar(name: string, tag?: "struct" | "union" | "enum"): string[] {
     return nearest(name, this.#names(tag));
   }
@@ -89,7 +101,8 @@ export class KernelTypes implements TypeScope {
 
   /** A kernel function's parameters and result. */
   function(name: string): Signature | undefined {
-    const id = this.btf.find(name, "function");
+    const id = this.#functions === undefined ? this.btf.find(name, "function")
+      : this.#functions.get(name) ?? this.btf.base?.find(name, "function");
     if (id === undefined) return undefined;
     const type = this.btf.type(id);
     return type.kind === "function" ? this.#signature(id, type.type, 0) : undefined;
@@ -117,9 +130,17 @@ export class KernelTypes implements TypeScope {
     return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })) };
   }
 
-  /** Names of this BTF's own functions, some more than once. */
-  *functionNames(): Iterable<string> {
-    for (const id of this.btf.ids("function")) yield this.btf.name(id);
+  /** Names of this BTF's own functions. */
+  functionNames(): Iterable<string> {
+    if (this.#functions === undefined) {
+      const functions = new Map<string, number>();
+      for (const id of this.btf.ids("function")) {
+        const name = this.btf.name(id);
+        if (!functions.has(name)) functions.set(name, id);
+      }
+      this.#functions = functions;
+    }
+    return this.#functions.keys();
   }
 
   rawTracepointNames(): string[] {

@@ -1,7 +1,7 @@
 // This machine as a System. Making one costs nothing: each fact is read when it is first asked for, and kept.
 import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { release } from "node:os";
-import { Btf, BtfError } from "../debuginfo/btf.ts";
+import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
 import { Elf, ElfError, bytesOf } from "../debuginfo/elf.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import { LinuxError } from "../linux/error.ts";
@@ -13,7 +13,8 @@ import { kernelImage } from "./kernel-image.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
 import { LiveKernelText } from "./live-kernel-text.ts";
-import type { KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
+import { sharedNames } from "./shared-names.ts";
+import type { FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 const BTF_FOLDER = "/sys/kernel/btf";
@@ -41,6 +42,8 @@ class Live implements LiveSystem {
   #kernelText: LiveKernelText | undefined;
   #kernelImage: KernelImage | string | undefined;
   #functions: readonly string[] | undefined;
+  #sharedNames: ReadonlySet<string> | undefined;
+  #sharedFunctions: ReadonlyMap<string, readonly bigint[]> | undefined;
   #events: readonly { readonly category: string; readonly name: string }[] | undefined;
 
   /** The kernel's types, then its modules'. */
@@ -72,22 +75,10 @@ class Live implements LiveSystem {
     const traceable = traceableFunctions();
     if (traceable) return (this.#functions = [...names].filter((name) => traceable.has(name)).sort());
     const symbols = this.kallsyms();
-    const present: string[] = [];
-    if (symbols.size === 0) present.push(...names);
+    if (symbols.size === 0) return (this.#functions = [...names].sort());
     // Deleting as they are met leaves out what occurs twice.
-    else for (const name of symbols.names()) if (names.delete(name)) present.push(name);
-    return (this.#functions = present.filter(this.#outlivesInit()).sort());
-  }
-
-  /** Whether a function is still there when the kernel has started. */
-  #outlivesInit(): (name: string) => boolean {
-    const symbols = this.kallsyms();
-    const [start, end] = [symbols.address("_sinittext"), symbols.address("_einittext")];
-    if (start === undefined || end === undefined) return () => true;
-    return (name) => {
-      const address = symbols.address(name) ?? 0n;
-      return address < start || address >= end;
-    };
+    const init = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n] as const;
+    return (this.#functions = symbols.namesOutside(...init).filter((name) => names.delete(name)).sort());
   }
 
   functionModule(name: string): string | undefined {
@@ -95,6 +86,17 @@ class Live implements LiveSystem {
     const address = symbols.address(name);
     if (address === undefined) return this.kernelFunction(name)?.module;
     return symbols.lookup(address)?.module ?? VMLINUX;
+  }
+
+  functionsSharing(name: string): readonly FunctionPlace[] {
+    this.#sharedNames ??= sharedNames(() => this.kallsyms());
+    if (!this.#sharedNames.has(name)) return [];
+    const symbols = this.kallsyms();
+    const [start, end] = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n];
+    const addresses = (this.#sharedFunctions ??= symbols.sharedFunctions()).get(name) ?? [];
+    // What was only there while the kernel started is no function any more.
+    return addresses.filter((address) => address < start || address >= end)
+      .map((address) => ({ address, module: symbols.lookup(address)?.module ?? VMLINUX }));
   }
 
   symbolAddress(name: string): bigint | undefined {
@@ -109,8 +111,8 @@ class Live implements LiveSystem {
     return (this.#kernelImage ??= kernelImage(this.kallsyms().address("_text")));
   }
 
-  kernelCode(name: string): KernelCode | string {
-    return (this.#kernelText ??= new LiveKernelText(this.kallsyms())).code(name);
+  kernelCode(name: string, address?: bigint): KernelCode | string {
+    return (this.#kernelText ??= new LiveKernelText(this.kallsyms())).code(name, address);
   }
 
   tracepoint(category: string, name: string): TracepointFormat | undefined {
@@ -141,6 +143,17 @@ class Live implements LiveSystem {
 
   rawTracepoints(): readonly string[] {
     return [...new Set(this.#allTypes().flatMap((types) => types.rawTracepointNames()))].sort();
+  }
+
+  *enumConstants(): Iterable<BtfConstant> {
+    const seen = new Set<string>();
+    for (const types of this.#allTypes()) {
+      for (const constant of types.enumConstants()) {
+        if (seen.has(constant.name)) continue;
+        seen.add(constant.name);
+        yield constant;
+      }
+    }
   }
 
   iterators(): readonly string[] {

@@ -16,10 +16,12 @@ export interface System {
   kernelFunctions(): readonly string[];
   /** The module a function's symbol lies in, "vmlinux" for the kernel proper: for listings, which need no types. */
   functionModule(name: string): string | undefined;
+  /** All functions of this name, where several share it: static ones of several files may. Absent where names are unique. */
+  functionsSharing?(name: string): readonly FunctionPlace[];
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
-  /** The machine code of a kernel function as it runs now; or why it is not to be had. Absent on machines without one. */
-  kernelCode?(name: string): KernelCode | string;
+  /** The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had. Absent on machines without one. */
+  kernelCode?(name: string, address?: bigint): KernelCode | string;
   /** The kernel's binary with its debug information, or why there is none. Opens nothing until it is called. */
   kernelImage?(): KernelImage | string;
   /** A tracepoint's format file, parsed. */
@@ -48,6 +50,9 @@ export interface KernelFunction {
   readonly parameters: readonly { readonly name: string; readonly type: Type }[];
   readonly result: Type;
 }
+
+/** Where one of several functions of a name begins, and its module ("vmlinux" for the kernel proper). */
+export interface FunctionPlace { readonly address: bigint; readonly module: string }
 
 export interface KernelCode {
   readonly name: string;
@@ -106,8 +111,11 @@ export interface Binary {
   readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
-  /** What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. */
-  debugInfo?(): DebugInfo | string;
+  /**
+   * What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. With
+   * "at hand" no server is asked.
+   */
+  debugInfo?(where?: "at hand"): DebugInfo | string;
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */

@@ -20,7 +20,7 @@ before(async () => {
     int main(void) { weighed(3, 4); struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`, ["-O0", "-g"]);
   const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 60_000 });
   assert.deepEqual([stderr, code], ["", 0]);
-  assert.match(stdout, /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs\n$/);
+  assert.match(stdout, /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs, \d+ constants\n$/);
 });
 after(() => folder.remove());
 
@@ -47,7 +47,8 @@ function complaints(text: string): string[] {
 test("the declarations are whole: nothing in them is unknown, and what they say fits the kernel", () => {
   assert.deepEqual(complaints(`
     import { map, uprobe, uretprobe, usdt } from "strobe";
-    import type { ArgumentsOf, Iterators, KernelFunctions, RawTracepoints, ReturnOf, Structs, Tracepoints, UserFunctions } from "strobe";
+    import { enums, fentry, rawTracepoint, tracepoint } from "strobe";
+    import type { ArgumentsOf, Enums, Iterators, KernelFunctions, RawTracepoints, ReturnOf, Structs, Tracepoints, UserFunctions } from "strobe";
     declare const switched: Tracepoints["sched:sched_switch"];
     const pid: number = switched.next_pid;
     const name: string = switched.prev_comm;
@@ -62,10 +63,15 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
     declare const task: Structs["task_struct"];
     declare const other: Iterators["task"];
     const same: number = other.task.pid + task.pid;
+    const listening: 10 = enums.TCP_LISTEN;
+    const closed: Enums["TCP_CLOSE"] = 7;
     declare const weigh: UserFunctions[${JSON.stringify(program)}]["weigh"];
     const x: number = weigh.args.p.next.next.x;
     const n: number = weigh.args.n + weigh.retval + weigh.args.name[0];
     const sizes = map<string, "sum">();
+    tracepoint("sched:sched_switch", (args) => { if (args.prev_comm === "node") sizes.at(args.next_comm).sum(args.next_pid); });
+    fentry("vfs_read", ({ file, count }) => sizes.at(file.f_path.dentry.d_name.name[0] === 0 ? "" : "x").sum(count + enums.TCP_LISTEN));
+    rawTracepoint("sched_switch", ({ prev, next }) => sizes.at(prev.comm).sum(next?.parent.tgid));
     uprobe(${JSON.stringify(program)}, "weigh", ({ p, n }) => sizes.at("x").sum(p.next.x + n));
     uretprobe(${JSON.stringify(program)}, "weigh", (retval) => sizes.at("y").sum(retval));
     usdt(${JSON.stringify(program)}, "prog:weighed", ([first, second]) => sizes.at("z").sum(first + second));
@@ -74,7 +80,7 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
 
 test("a misspelt event, function, argument or member is red", () => {
   assert.deepEqual(complaints(`
-    import { fentry, uprobe, usdt, type ArgumentsOf, type KernelFunctions, type Tracepoints, type UserFunctions } from "strobe";
+    import { enums, fentry, rawTracepoint, tracepoint, uprobe, usdt, type ArgumentsOf, type KernelFunctions, type Tracepoints, type UserFunctions } from "strobe";
     type A = Tracepoints["sched:sched_swich"];
     type B = KernelFunctions["vfs_raed"];
     declare const a: Tracepoints["sched:sched_switch"];
@@ -87,15 +93,24 @@ test("a misspelt event, function, argument or member is red", () => {
     uprobe(${JSON.stringify(program)}, "weigh", ({ q }) => q);
     usdt(${JSON.stringify(program)}, "prog:wieghed", () => {});
     fentry("vfs_raed", () => {});
+    fentry("vfs_read", ({ fiel }) => fiel);
+    fentry("vfs_read", ({ file }) => file.f_inode.i_sbb);
+    fentry("vfs_read", (args) => args.cuont);
+    tracepoint("sched:sched_swich", () => {});
+    tracepoint("sched:sched_switch", (args) => args.next_pdi);
+    rawTracepoint("sched_switch", ({ perv }) => perv);
+    enums.TCP_LISTNE;
   `), [
     "program.ts:3 TS2339", "program.ts:4 TS2339", "program.ts:6 TS2551", "program.ts:8 TS2551", "program.ts:10 TS2339", "program.ts:11 TS2345",
-    "program.ts:12 TS2339", "program.ts:13 TS2345", "program.ts:14 TS2345",
+    "program.ts:12 TS2339", "program.ts:13 TS2345", "program.ts:14 TS2345", "program.ts:15 TS2339", "program.ts:16 TS2551", "program.ts:17 TS2551",
+    "program.ts:18 TS2345", "program.ts:19 TS2551", "program.ts:20 TS2339", "program.ts:21 TS2551",
   ]);
 });
 
 test("nothing is written twice, and nothing else is overwritten", async () => {
   const again = await strobe(["types", "-o", types, "--binary", program]);
   assert.deepEqual([again.stdout, again.code], [`${types} is up to date\n`, 0]);
+  assert.match((await strobe(["types", "-o", types, "--binary", program, "--force"])).stdout, /tracepoints/);
   const index = join(types, "index.d.ts");
   writeFileSync(index, readFileSync(index, "utf8").replace(/Linux \S+/, "Linux 5.15.0"));
   const project = join(folder.path, "stale");
