@@ -7,6 +7,7 @@ import { countFailure } from "./counts.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { copy, fill, inPlace, zero } from "./memory.ts";
+import { storeValue } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
@@ -86,17 +87,39 @@ export function mapHas(scope: FunctionScope, instruction: Of<"map-has">): void {
 
 export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): void {
   const { emitter } = scope;
+  const { source } = instruction;
   const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
   if (slot !== undefined) {
-    fill(scope, at(slot, 8), instruction.source, false);
+    fill(scope, at(slot, 8), source, false);
     emitter.storeConstant(slot, 8, 1n);
     return;
   }
   const { index, map } = scope.kernelMapOf(instruction.map);
   const key = keyMemory(scope, instruction.map, instruction.key);
-  const value = inPlace(scope, instruction.source, map.valueSize) ?? temporaryValue(scope, instruction.source, map.valueSize);
-  emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.ANY));
-  ifRefused(scope, instruction.map);
+  const update = (): void => {
+    const value = inPlace(scope, source, map.valueSize) ?? temporaryValue(scope, source, map.valueSize);
+    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.ANY));
+    ifRefused(scope, instruction.map);
+  };
+  if (source.kind !== "value" || source.width !== map.valueSize || isEmptied(scope, instruction.map)) {
+    update();
+    return;
+  }
+  // A word is stored whole, and an update of an entry that is there makes a new one in its place, at several times the cost.
+  const [entry, missing, done] = [lookup(scope, instruction.map, key), emitter.label(), emitter.label()];
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  storeValue(scope, behind(entry), source.width, source.value);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(missing);
+    update();
+    emitter.jump(done);
+  });
+}
+
+/** Whether the script deletes entries: what it stores then is new more often than not. */
+function isEmptied(scope: FunctionScope, map: number): boolean {
+  return scope.module.functions.some(({ blocks }) => blocks.some(({ instructions }) => instructions.some((i) => i.op === "map-delete" && i.map === map)));
 }
 
 function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"], size: number): Memory {
