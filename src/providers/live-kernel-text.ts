@@ -17,24 +17,24 @@ export class LiveKernelText {
     this.#kallsyms = kallsyms;
   }
 
-  code(name: string): KernelCode | string {
+  /** Of several functions of a name the one at `address`: whose cold parts are whose is not told then, and they are left out. */
+  code(name: string, address?: bigint): KernelCode | string {
     if (process.arch !== "x64") return "strobe can only tell x86-64 instructions apart";
-    const body = this.#range(name);
+    const body = this.#range(name, address);
     if (typeof body === "string") return body;
-    const cold = this.#kallsyms.address(`${name}.cold`) === undefined ? body : this.#range(`${name}.cold`);
+    const cold = address !== undefined || this.#kallsyms.address(`${name}.cold`) === undefined ? body : this.#range(`${name}.cold`);
     const ranges = typeof cold === "string" || cold === body ? [body] : [body, ...partsOf(body, [cold])];
     return {
       name, ranges,
-      forbidden: (address) => (this.#blacklist ??= kprobeBlacklist()).some(({ start, end }) => address >= start && address < end),
-      nameAt: (address) => {
-        const found = this.#kallsyms.lookup(address);
+      forbidden: (place) => (this.#blacklist ??= kprobeBlacklist()).some(({ start, end }) => place >= start && place < end),
+      nameAt: (place) => {
+        const found = this.#kallsyms.lookup(place);
         return found && { name: found.symbol, offset: found.offset };
       },
     };
   }
 
-  #range(name: string): CodeRange | string {
-    const address = this.#kallsyms.address(name);
+  #range(name: string, address = this.#kallsyms.address(name)): CodeRange | string {
     if (address === undefined) return `the address of \`${name}\` is not known: /proc/kallsyms hides it, or the compiler has inlined it everywhere`;
     const size = (this.#kallsyms.next(address) ?? address) - address;
     if (size <= 0n || size > BigInt(limit)) return `the end of \`${name}\` is not known`;
