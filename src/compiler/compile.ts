@@ -2,10 +2,11 @@
 import type { CheckedHandler, CheckedProgram, ResolvedProbe, TypedProgram } from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
+import type { Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
-import { unknownType } from "../language/types.ts";
+import { unknownType, type Type } from "../language/types.ts";
 import type { ResolveOptions } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
@@ -184,14 +185,15 @@ function isLinked({ context }: Variant): boolean {
 }
 
 function overlap(a: Variant, b: Variant): boolean {
-  const names = new Set(a.sites.map(({ func }) => func));
-  return b.sites.some(({ func }) => names.has(func));
+  const names = new Set(a.sites.map(({ func, name }) => func ?? name));
+  return b.sites.some(({ func, name }) => names.has(func ?? name));
 }
 
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
-  if (context === "host") return undefined;
-  if (context.args !== undefined || context.variables !== undefined || context.typeNamed !== undefined || context.dispatch !== undefined) return undefined;
+  if (context === "host" || context.variables !== undefined || context.typeNamed !== undefined) return undefined;
+  if (context.dispatch !== undefined) return callKey(context, uses);
+  if (context.args !== undefined) return undefined;
   const { contextType, load, ...rest } = context;
   // At kernel functions these are the same everywhere, unless the program is bound to one of them.
   const atFunctions = context.programType === "kprobe" && context.defaultSpace === "kernel";
@@ -200,8 +202,23 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
   if (context.func === "site" && uses.has("func")) return undefined;
   if (!context.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
-  return `${provider} ${JSON.stringify({ ...rest, load }, (_, value: unknown) => (
-    value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value))}`;
+  return `${provider} ${asText({ ...rest, load })}`;
+}
+
+/** System calls, which one program tells apart by their numbers: equal when what the handler reads of their arguments is. */
+function callKey(context: Context, uses: ReadonlySet<string>): string | undefined {
+  const read = context.args?.filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
+  if (read?.some(({ type }) => !isPlain(type))) return undefined;
+  return asText({ ...context, args: read });
+}
+
+/** Equal types look equal: structs are known by where they came from as well. */
+function isPlain(type: Type): boolean {
+  return type.kind === "integer" || (type.kind === "pointer" && type.target.kind === "integer");
+}
+
+function asText(of: object): string {
+  return JSON.stringify(of, (_, value: unknown) => (value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value));
 }
 
 // ── the plan ──
@@ -224,6 +241,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;
   const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
+  const cookies = new Map(module.probeNames.map((name, i) => [name, i]));
   let scratchIndex = 0;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
@@ -237,7 +255,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     }));
     return {
       name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
-      cookies: handler.sites.map((site) => module.probeNames.indexOf(site.name)), ...generated,
+      cookies: handler.sites.map((site) => cookies.get(site.name) ?? 0), ...generated,
     };
   });
   const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({

@@ -40,3 +40,35 @@ test("a function that several specs mean is in each of their links", () => {
   assert.deepEqual(sitesOf("kprobe:a_b,kprobe:b_c,kprobe:d { @ = count(); }", true), [["kprobe:a", "kprobe:b", "kprobe:d"], ["kprobe:b", "kprobe:c"]]);
   assert.deepEqual(sitesOf("kprobe:a,kprobe:a { @ = count(); }", false), [["kprobe:a", "kprobe:a"]]);
 });
+
+/** Calls of a made-up kernel: their arguments' names and kinds, in order; the rest of the name after `_` is nothing. */
+const calls: Readonly<Record<string, readonly string[]>> = { openat: ["dfd", "path", "mode"], openat2: ["dfd", "path", "how"], open: ["path", "mode"] };
+
+function resolveCall(spec: ProbeSpec): Resolution {
+  const [name = ""] = spec.parts;
+  const number = Object.keys(calls).indexOf(name);
+  const context: Context = {
+    provider: spec.provider, programType: "tracing", load: { attachType: 23, btfId: 7 }, defaultSpace: "user", stacks: true, cookie: false,
+    dispatch: { kind: "context", offset: 8, size: 8, signed: true },
+    args: calls[name].map((argument, i) => ({
+      name: argument, type: argument === "how" ? { kind: "struct", name: "how" } as never : { kind: "integer", bits: 64, signed: true },
+      fetch: { kind: "context", offset: 16 + i * 8, size: 8, signed: true },
+    })),
+  };
+  return { variants: [{ context, provider: spec.provider, sites: [{ name, match: BigInt(number), data: name }] }], diagnostics: [] };
+}
+
+function callsOf(text: string): string[][] {
+  const parsed = parse({ name: "sharing", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveCall });
+  assert.deepEqual(diagnostics, []);
+  return plan?.programs.map(({ sites }) => sites.map(({ name }) => name)) ?? [];
+}
+
+test("system calls of several specs share a program where what is read of their arguments is the same", () => {
+  const specs = "tracepoint:openat,tracepoint:openat2,tracepoint:open";
+  assert.deepEqual(callsOf(`${specs} { @ = count(); }`), [["openat", "openat2", "open"]]);
+  assert.deepEqual(callsOf(`${specs} { @[probe] = count(); }`), [["openat", "openat2", "open"]]);
+  assert.deepEqual(callsOf(`${specs} { @ = args.path; }`), [["openat", "openat2"], ["open"]]);
+  assert.deepEqual(callsOf("tracepoint:openat,tracepoint:openat { @ = args.path; }"), [["openat"], ["openat"]]);
+});
