@@ -1,7 +1,8 @@
 // The builtins of handlers, by the names of TypeScript. A row of the table each; a test sees that none is missing.
-import type { CapturedStack, Enums, Pointer, StructNamed, Structs, Unchecked, bool } from "./declarations.ts";
+import type { CapturedStack, Enums, Pointer, StructNamed, Unchecked, bool } from "./declarations.ts";
 import type { SpecialName } from "../language/typescript/specials.ts";
 import { marker } from "./markers.ts";
+import type { CastTo, CStruct, TypeLike } from "./own-types.ts";
 
 /** Something with an address: a pointer, or a number that is one. */
 type Address = Pointer | number | bigint | string | null;
@@ -126,7 +127,8 @@ export const percpuKaddr = builtin<(symbol: string, cpu?: number) => Pointer>("p
 /** A processor register. */
 export const reg = builtin<(name: string) => u64>("reg");
 /** The object that a pointer points into: containerOf(pointer, "task_struct", "tasks"). */
-export const containerOf = builtin<<Name extends string>(pointer: Address, struct: Name, member: string) => StructNamed<Name>>(
+export const containerOf = builtin<<const D extends string | CStruct<unknown>>(pointer: Address, struct: D, member: string) => (
+  D extends string ? StructNamed<D> : CastTo<D>)>(
   "containerOf", "container_of");
 /** Whether a pointer is an error code of the kernel. */
 export const isErr = builtin<(pointer: Address) => bool>("isErr", "is_err");
@@ -215,14 +217,16 @@ export const print = special<(...values: readonly unknown[]) => void>("print");
 export const emit = special<(value: object) => void>("emit");
 /** Numbers from 0, or from the first, up to the last, without it: `for (const i of range(10))`. */
 export const range = special<(fromOrTo: number, to?: number) => Iterable<number>>("range");
-/** The same address as a pointer to something else: cast(args.sk, "struct tcp_sock"). */
-export const cast = special<<Name extends string>(value: Address, type: Name) => CastTo<Name>>("cast");
+/** The same address as a pointer to something else: cast(args.sk, "struct tcp_sock"), cast(args.data, header) of a struct() of yours. */
+export const cast = special<<const D extends TypeLike>(value: Address | object, type: D) => CastTo<D>>("cast");
 /** What a pointer points to. */
 export const deref = special<<T>(pointer: Pointer<T>) => T>("deref");
+/** Where a variable that holds text, a tuple or a record is, or an entry of a map. */
+export const addressOf = special<<T>(of: T) => Pointer<T>>("addressOf");
 /** Bytes of a type, "struct sock", or of a value. */
 export const sizeof = special<(of: unknown) => u64>("sizeof");
 /** Bytes from a struct's start to a member. */
-export const offsetof = special<(struct: string, member: string) => u64>("offsetof");
+export const offsetof = special<(struct: TypeLike, member: string) => u64>("offsetof");
 /** The kernel's enum constants: enums.TCP_LISTEN. */
 export const enums = special<EnumNames>("enums");
 
@@ -247,7 +251,4 @@ export const i16 = special<Truncation>("i16");
 export const i32 = special<Truncation>("i32");
 export const i64 = special<Truncation>("i64");
 
-type CastTo<Name extends string> =
-  Name extends `struct ${infer Tag} *` | `struct ${infer Tag}` | `union ${infer Tag}` ? StructNamed<Tag>
-  : Name extends keyof Structs ? Structs[Name] : Unchecked;
 type EnumNames = keyof Enums extends never ? Readonly<Record<string, number>> : Enums;

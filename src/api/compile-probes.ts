@@ -7,6 +7,7 @@ import { cgroupId } from "../linux/cgroups.ts";
 import { thisMachine, type CompiledScript, type ScriptOptions } from "./compile.ts";
 import { functionSource } from "./markers.ts";
 import type { Probe } from "./probes.ts";
+import { configEntries, type Settings } from "./settings.ts";
 
 export interface CompiledProbes extends CompiledScript {
   readonly names: Names;
@@ -15,12 +16,14 @@ export interface CompiledProbes extends CompiledScript {
   readonly warnings: readonly Diagnostic[];
 }
 
-export function compileProbes(probes: readonly Probe[], options: Omit<ScriptOptions, "positional" | "named"> = {}): CompiledProbes {
-  const { pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats } = options;
+export function compileProbes(
+  probes: readonly Probe[], options: Omit<ScriptOptions, "positional" | "named"> & { readonly settings?: Settings } = {},
+): CompiledProbes {
+  const { settings = {}, pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats } = options;
   const parsed = parseProbes(probes.map(({ provider, parts, constructorName, parameters, handler, filter, captures }) => ({
     provider, parts, constructorName, parameters, handler: functionSource(handler, captures),
     ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),
-  })));
+  })), configEntries(settings));
   // What is not understood is not checked: one mistake would become several.
   const read = parsed.diagnostics.length === 0
     ? compile(parsed.program, thisMachine(), { pid, command, follow, unsafe, env, directLoads, cgroupId, governed: maxOverhead !== undefined, measured: stats })

@@ -13,6 +13,11 @@ export function bind<T extends object>(object: T, binding: Binding): T {
   return object;
 }
 
+/** What an object means in handlers, if anything. */
+export function bindingOf(object: object | null): Binding | undefined {
+  return object === null ? undefined : bindings.get(object);
+}
+
 /** Something that has a value in handlers only. Used outside of one, it says so. */
 export function marker(name: string, binding: Binding): unknown {
   const outside = (): never => {

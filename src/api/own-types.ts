@@ -42,7 +42,7 @@ type MembersSeen<M> = { readonly [P in Exclude<keyof M, "">]: SeenAs<M[P]> } & (
 /**
  * A struct that C lays out: `const header = struct({ kind: u8, length: u16, name: arrayOf("char", 16), next: "struct sock *" })`, then
  * `cast(pointer, header).length` in handlers. A name before the members is for types in texts: `"struct header *"`. What points to
- * itself is a getter: `get next() { return pointerTo(header); }`.
+ * itself is a text, or a getter with a type: `get next(): CType<unknown> { return pointerTo(header); }`.
  */
 export function struct<const M extends Members>(members: M): CStruct<MembersSeen<M>>;
 export function struct<const M extends Members>(name: string, members: M): CStruct<MembersSeen<M>>;

@@ -15,6 +15,8 @@ export interface ProbeConsumerOptions {
   readonly queues: ReadonlyMap<string, EventQueue<unknown>>;
   /** Takes what is printed, and what went wrong. */
   readonly printer: Consumer;
+  /** Prints the maps of the end as well. */
+  readonly printsMaps: boolean;
   /** A map as it was at the end. */
   readonly last: (map: string, entries: Entries) => void;
 }
@@ -40,8 +42,9 @@ export class ProbeConsumer implements Consumer {
   }
 
   map(snapshot: MapSnapshot, options: Parameters<Consumer["map"]>[1]): void {
-    if (this.#ending) this.#options.last(snapshot.map.name, entriesOf(snapshot, options.services));
-    else this.#options.printer.map(snapshot, options);
+    const { last, printer, printsMaps } = this.#options;
+    if (this.#ending) last(snapshot.map.name, entriesOf(snapshot, options.services));
+    if (!this.#ending || printsMaps) printer.map(snapshot, options);
   }
 
   text(...[text, from]: Parameters<Consumer["text"]>): void {
@@ -56,6 +59,7 @@ export class ProbeConsumer implements Consumer {
 
   endOfEvents(): void {
     this.#ending = true;
+    if (this.#options.printsMaps) this.#options.printer.endOfEvents?.();
   }
 
   flush(): void {

@@ -10,9 +10,12 @@ import { openScript } from "./open.ts";
 import { entriesOf, ProbeConsumer, type Entries } from "./probe-consumer.ts";
 import type { Probe } from "./probes.ts";
 import { EventQueue } from "./queue.ts";
+import type { Settings } from "./settings.ts";
 import { LiveTrace, QueueConsumer, type Trace, type TraceEvent } from "./trace.ts";
 
 export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"> {
+  /** What scripts set in their config block. */
+  readonly settings?: Settings;
   /** Ends the trace. */
   readonly signal?: AbortSignal;
   /**
@@ -35,7 +38,7 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   const events = new EventQueue<TraceEvent>(queueLimit);
   const printer: Consumer = output === "events" ? new QueueConsumer(events)
     : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "line" });
-  const consumer = new ProbeConsumer({ names: compiled.names, queues: lent.queues, printer, last: (map, entries) => lent.last.set(map, entries) });
+  const consumer = new ProbeConsumer({ names: compiled.names, queues: lent.queues, printer, printsMaps: options.settings?.printMapsOnExit === true, last: (map, entries) => lent.last.set(map, entries) });
   let session: Session;
   try {
     session = await openScript(compiled.program.source, compiled, {

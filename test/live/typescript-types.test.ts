@@ -27,7 +27,8 @@ function complaints(name: string, text: string): string {
 test("with declarations, names and fields are checked", () => {
   assert.equal(complaints("declared", `
     import {
-      comm, event, fexit, i32, kstack, map, nsecs, pid, str, threadLocal, trace, tracepoint, uprobe, type FixedArray, type Pointer, type Stack,
+      arrayOf, bits, cast, comm, deref, enumeration, event, fexit, i32, kstack, map, nsecs, offsetof, pid, pointerTo, sizeof, str, struct, threadLocal, trace,
+      tracepoint, u8, u32, union, uprobe, type FixedArray, type Pointer, type Stack,
     } from "strobe";
     declare module "strobe" {
       interface Tracepoints {
@@ -38,7 +39,7 @@ test("with declarations, names and fields are checked", () => {
       interface Structs { file: { f_flags: u32; f_inode: Pointer<{ i_ino: u64 }> } }
       interface UserFunctions { "/bin/prog": { main: { args: { argc: i32 }; retval: i32 } } }
     }
-    type char = import("strobe").char; type u16 = number; type u32 = number; type u64 = number; type i64 = number; type Structs = import("strobe").Structs;
+    type char = import("strobe").char; type u16 = number; type u64 = number; type i64 = number; type Structs = import("strobe").Structs;
 
     const counts = map<[name: string, flags: number], "count">();
     const sizes = map<string, "hist">();
@@ -61,6 +62,30 @@ test("with declarations, names and fields are checked", () => {
     });
     uprobe("/bin/prog", "main", ({ argc }) => { last.set(argc, 0); });
     uprobe("/bin/other", "anything", (args) => { last.set(args.x, 0); });
+
+    const header = struct({ kind: u8, length: "u16", name: arrayOf("char", 16), sock: "struct sock *", inner: struct({ x: i32 }), list: pointerTo(u32), "": union({ low: bits(u32, 3), raw: "u64" }) });
+    const color = enumeration({ RED: 1, BLUE: 5n });
+    uprobe("/bin/other", "typed", (args) => {
+      const h = cast(args[0], header);
+      const sum: number = h.kind + h.length + h.inner.x + h.low + h.raw + (h.list[0] ?? 0) + sizeof(header) + offsetof(header, "inner.x");
+      const name: string = h.name;
+      const number: number = cast(args[1], "u32") + cast(args[1], u8) + deref(cast(args[0], "u64 *"));
+      last.set(sum, number);
+      if (cast(args[2], color) === color.RED) opened.emit({ path: name, at: 1n, file: cast(args[0], pointerTo(header)), stack: kstack() });
+      // @ts-expect-error -- a misspelt member
+      last.set(h.lenght, 1);
+      // @ts-expect-error -- text is no number
+      last.set(h.name, 1);
+      // @ts-expect-error -- a misspelt constant
+      last.set(color.REED, 1);
+      // @ts-expect-error -- a map is no type
+      cast(args[0], last);
+    });
+    // @ts-expect-error -- a number is no type
+    struct({ kind: 1 });
+    void trace(tracepoint("sched:sched_switch", () => total.sum(1)), { settings: { maxStrlen: 64, missingProbes: "warn" } });
+    // @ts-expect-error -- a misspelt setting
+    void trace(tracepoint("sched:sched_switch", () => total.sum(1)), { settings: { maxStrLength: 64 } });
 
     async function node() {
       const session = await trace(tracepoint("sched:sched_switch", () => total.sum(1)), { signal: AbortSignal.timeout(1) });

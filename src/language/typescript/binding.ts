@@ -13,6 +13,7 @@ export type Binding =
   | { readonly kind: "map"; readonly map: MapBinding }
   | { readonly kind: "event"; readonly event: EventBinding }
   | { readonly kind: "function"; readonly source: FunctionSource }
+  | { readonly kind: "type"; readonly type: TypeBinding }
   /** An imported module as a whole. */
   | { readonly kind: "module"; readonly member: (name: string) => Binding | undefined }
   /** Nothing a handler can use; `what` says what it is: "an array", "a Date". */
@@ -30,6 +31,24 @@ export interface MapBinding {
 }
 
 export interface EventBinding { readonly identity: object; readonly name?: string }
+
+/** A type that the program has described: struct(), enumeration(), and what is made of them. */
+export type TypeBinding =
+  /** As C writes it: "u32", "struct sock *", "char[16]". */
+  | { readonly kind: "written"; readonly text: string }
+  | StructBinding
+  | { readonly kind: "enum"; readonly identity: object; readonly name?: string; readonly constants: ReadonlyMap<string, bigint> }
+  | { readonly kind: "pointer"; readonly to: TypeBinding }
+  | { readonly kind: "array"; readonly of: TypeBinding; readonly length: number };
+
+export interface StructBinding {
+  readonly kind: "struct";
+  readonly identity: object;
+  readonly union: boolean;
+  readonly name?: string;
+  /** Asked for when the type is used: a struct may point to itself. The name "" has members that are the struct's own. */
+  readonly members: () => readonly { readonly name: string; readonly type: TypeBinding; readonly bits?: number }[];
+}
 
 /** A function of the program, compiled from its source. */
 export interface FunctionSource {

@@ -1,18 +1,19 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
-import type { Expression } from "../program.ts";
+import type { Expression, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { entryMethod, mapMethod } from "./map-methods.ts";
 import { printCall, valueFormat } from "./printing.ts";
 import { mapUsage, record, refer, valueOf } from "./references.ts";
 import { casts, isCast } from "./specials.ts";
-import { parseTypeName } from "./type-names.ts";
+import { addressType, typeArgument } from "./type-names.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
-import { binary, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
+import { binary, block, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
+  if (callee.type === "ArrowFunctionExpression" || callee.type === "FunctionExpression") return calledAtOnce(unit, node, callee);
   const method = callee.type === "MemberExpression" ? methodCall(unit, node, callee) : undefined;
   if (method !== undefined) return method;
   const target = refer(unit, callee);
@@ -32,11 +33,48 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
     case "global": return globalCall(unit, node, target.name);
     case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
     case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
+    case "type": return unit.refuse(node, "type", "a type cannot be called", `cast a pointer to it: cast(pointer, ${target.name})`);
     case "module":
     case "entry":
     case "value": return unit.refuse(callee, "type",
       "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
   }
+}
+
+/** `(() => { const twice = x * 2; return twice + 1; })()`: statements where a value is wanted. */
+function calledAtOnce(unit: Unit, node: js.CallExpression, fn: js.ArrowFunctionExpression | js.FunctionExpression): Outcome {
+  const span = unit.span(node);
+  if (fn.async) unit.refuseSyntax(fn, "async");
+  if (fn.generator) unit.refuseSyntax(fn, "generator");
+  if (fn.params.length > 0 || node.arguments.length > 0) return unit.refuse(fn, "placement",
+    "a function that is called where it stands takes nothing", "it sees the variables around it; or define it outside, and call it by its name");
+  const { body } = fn;
+  if (body.type !== "BlockStatement") return { kind: "value", expression: unit.grammar.value(unit, body) };
+  const last = body.body.at(-1);
+  const result = last?.type === "ReturnStatement" ? last.argument ?? undefined : undefined;
+  const before = last?.type === "ReturnStatement" ? body.body.slice(0, -1) : body.body;
+  const early = before.map(returnIn).find((found) => found !== undefined);
+  if (early !== undefined) return unit.refuse(early, "placement",
+    "a function that is called where it stands returns at its end only", "use ?: or a variable; or define it outside, and call it by its name");
+  return unit.scoped((): Outcome => {
+    const statements = before.flatMap((each) => unit.grammar.statements(unit, each));
+    if (result === undefined) return { kind: "statement", statement: block(statements, span) };
+    return { kind: "value", expression: { kind: "block-expression", statements, value: unit.grammar.value(unit, result), span, type: unknownType } };
+  });
+}
+
+/** A return within a statement, but for those of functions in it. */
+function returnIn(node: unknown): js.ReturnStatement | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  if ("type" in node) {
+    if (node.type === "ReturnStatement") return node as js.ReturnStatement;
+    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return undefined;
+  }
+  for (const inner of Object.values(node)) {
+    const found = returnIn(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 // ── methods ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -81,6 +119,7 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     }
     case "special":
     case "function":
+    case "type":
     case "module": return undefined;
   }
 }
@@ -160,7 +199,7 @@ function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome
     const { format, values } = valueFormat(unit, first);
     args = [text(format, unit.span(first)), ...values];
   } else {
-    args = node.arguments.map((argument) => argumentValue(unit, argument));
+    args = node.arguments.map((argument, i) => name === "container_of" && i === 1 ? structArgument(unit, argument) : argumentValue(unit, argument));
   }
   const bare = (index: number): boolean => worded.has(name) || (name === "container_of" && index > 0);
   args = args.map((arg, i) => arg.kind === "string" && bare(i)
@@ -169,48 +208,73 @@ function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome
   return spec?.statement === true ? { kind: "statement", statement: expressionStatement(expression, span) } : { kind: "value", expression };
 }
 
+/** A struct, by its name alone. */
+function structArgument(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
+  const { name, tag, pointers, dimensions, span } = typeArgument(unit, node);
+  if (tag === "enum" || pointers > 0 || dimensions.length > 0) return unit.refuse(node, "arguments", "a struct is wanted here");
+  return { kind: "identifier", name, span, type: unknownType };
+}
+
 function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Reference, { kind: "special" }>["name"]): Outcome {
   const span = unit.span(node);
   const value = (expression: Expression): Outcome => ({ kind: "value", expression });
-  const wants = (count: number, usage: string): Expression[] => {
+  const wants = (count: number, usage: string): readonly (js.Expression | js.SpreadElement)[] => {
     if (node.arguments.length !== count) unit.refuse(node, "arguments",
       `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`, `usage: ${usage}`);
-    return node.arguments.map((argument) => argumentValue(unit, argument));
+    return node.arguments;
   };
   if (isCast(name)) {
     const [operand] = wants(1, `${name}(value)`);
-    return value(cast({ name: casts[name], pointers: 0, dimensions: [], span }, operand, span));
+    return value(cast({ name: casts[name], pointers: 0, dimensions: [], span }, argumentValue(unit, operand), span));
   }
   switch (name) {
     case "print": return printCall(unit, node, "print");
     case "emit": return emit(unit, node, "");
     case "range": return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
     case "enums": return unit.refuse(node, "type", "enums are named, not called", "enums.TCP_LISTEN");
+    case "pointerTo":
+    case "arrayOf": return unit.refuse(node, "placement", `${name}() is a type`, `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`);
+    case "addressOf": {
+      const [operand] = wants(1, "addressOf(variable)");
+      return value({ kind: "unary", operator: "&", operand: argumentValue(unit, operand), span, type: unknownType });
+    }
     case "deref": {
       const [operand] = wants(1, "deref(pointer)");
-      return value({ kind: "unary", operator: "*", operand, span, type: unknownType });
+      return value({ kind: "unary", operator: "*", operand: argumentValue(unit, operand), span, type: unknownType });
     }
     case "cast": {
       const [operand, to] = wants(2, 'cast(value, "struct sock *")');
-      return value(cast(typeName(unit, to, node.arguments[1], true), operand, span));
+      return value(cast(addressType(typeArgument(unit, to)), argumentValue(unit, operand), span));
     }
     case "sizeof": {
       const [of] = wants(1, 'sizeof("struct sock")');
-      return value({ kind: "sizeof", of: of.kind === "string" ? typeName(unit, of, node.arguments[0], false) : of, span, type: unknownType });
+      return value({ kind: "sizeof", of: typed(unit, of), span, type: unknownType });
     }
     case "offsetof": {
       const [of, path] = wants(2, 'offsetof("struct sock", "sk_family")');
-      if (path.kind !== "string") return unit.refuse(node.arguments[1], "arguments",
+      const written = argumentValue(unit, path);
+      if (written.kind !== "string") return unit.refuse(path, "arguments",
         "offsetof() wants a member's name as a string");
-      return value({ kind: "offsetof", of: typeName(unit, of, node.arguments[0], false), path: path.value.split("."), span, type: unknownType });
+      return value({ kind: "offsetof", of: typed(unit, of), path: written.value.split("."), span, type: unknownType });
     }
   }
 }
 
-function typeName(unit: Unit, written: Expression, node: js.Node, pointer: boolean): ReturnType<typeof parseTypeName> & object {
-  const type = written.kind === "string" ? parseTypeName(written.value, unit.span(node), pointer) : undefined;
-  return type ?? unit.refuse(node, "arguments",
-    "a type is written as a string, as C writes it", '"struct sock", "u32 *", "char[16]"');
+/** A type, where it is written as one; else a value, whose type is meant. */
+function typed(unit: Unit, node: js.Expression | js.SpreadElement): TypeName | Expression {
+  if (node.type === "UnaryExpression" && node.operator === "typeof") return unit.grammar.value(unit, node.argument);
+  if (node.type === "SpreadElement" || (node.type === "Literal" && typeof node.value === "string")) return typeArgument(unit, node);
+  if (node.type === "CallExpression") {
+    const callee = refer(unit, node.callee);
+    if (callee.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) return typeArgument(unit, node);
+    return argumentValue(unit, node);
+  }
+  if (node.type === "Identifier" || node.type === "MemberExpression") {
+    const reference = refer(unit, node);
+    if (reference.kind === "type" || (reference.kind === "special" && isCast(reference.name))
+      || (reference.kind === "value" && reference.expression.kind === "string")) return typeArgument(unit, node);
+  }
+  return argumentValue(unit, node);
 }
 
 function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome {

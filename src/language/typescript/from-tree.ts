@@ -4,9 +4,12 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { typeNameText } from "../print-tree.ts";
 import type {
-  BinaryOperator, Block, Call, Expression, FunctionDeclaration, MapAccess, Probe, ProbeSpec, Program, Statement, TypeName, Variable,
+  BinaryOperator, Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Probe, ProbeSpec, Program, Statement,
+  StructDeclaration, TypeName, Variable,
 } from "../program.ts";
+import { unknownType } from "../types.ts";
 import { casts, specialNames } from "./specials.ts";
+import { integer, text } from "./unit.ts";
 
 export interface TypeScriptProgram {
   readonly text: string;
@@ -77,12 +80,21 @@ class Writer {
   readonly #taken: Set<string>;
   readonly #maps = new Map<string, string>();
   readonly #names = new Map<string, string>();
+  /** Types of the script's own, by their tags, and constants of its enums. */
+  readonly #structs = new Map<string, { readonly name: string; readonly union: boolean; written: boolean }>();
+  readonly #enums = new Map<string, string>();
+  readonly #constants = new Map<string, string>();
+  readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
+  #result: TypeName | undefined;
+  /** Declarations that the statement being written needs before it. */
+  readonly #before: string[] = [];
   /** Variables that are declared here, in scopes. */
   #scopes: Set<string>[] = [];
   #usesArguments = false;
 
   constructor(program: Program) {
     this.#program = program;
+    this.#functions = new Map(program.functions.map((one) => [one.name, one]));
     const names = builtinsFor("typescript");
     this.#spelling = new Map(names.names().map((name) => [names.canonical(name), name]));
     const library = [...this.#spelling.values(), ...specialNames, ...Object.keys(casts), ...Object.values(constructors).map(({ name }) => name)];
@@ -91,23 +103,24 @@ class Writer {
 
   program(): string {
     const { config, structs, enums, functions, probes, source } = this.#program;
-    for (const { name, span } of config) {
-      this.#refuse(span, `the setting ${name} cannot be written in TypeScript`, "set it in the environment: STROBE_… or BPFTRACE_…");
+    for (const one of structs) this.#structs.set(one.name, { name: this.#unique(one.name), union: one.union, written: false });
+    for (const one of enums) {
+      const name = this.#unique(one.name === "" ? "constants" : one.name);
+      if (one.name !== "") this.#enums.set(one.name, name);
+      for (const constant of one.constants) this.#constants.set(constant.name, `${name}.${constant.name}`);
     }
-    for (const { name, span } of structs) this.#refuse(span, `a struct of the script's own (${name}) cannot be written in TypeScript`, "use a type that the kernel or the program has");
-    const constants = enums.flatMap((one) => one.constants.map(({ name, value }) =>
-      `const ${this.#nameOf("constant", name)} = ${integerText(value)};\n`));
+    const types = [...enums.map((one, i) => this.#enumeration(one, i)), ...structs.map((one) => this.#struct(one))];
     for (const name of mapsOf(this.#program)) this.#maps.set(name, this.#unique(name === "" ? "unnamed" : name));
     for (const { name } of functions) this.#nameOf("function", name);
     const functionTexts = functions.map((declaration) => this.#function(declaration));
     const probeTexts = probes.flatMap((one) => this.#probe(one));
-    const atExit = this.#program.dialect.printMapsAtExit ? this.#printedAtExit() : [];
+    const settings = this.#settings(config);
     const mapTexts = [...this.#maps].map(([name, own]) => this.#map(name, own));
     this.#imports.add("trace");
     return `${leadingComment(source.text)}import { ${[...this.#imports].sort(byName).join(", ")} } from "strobe";\n\n`
-      + `${constants.join("")}${constants.length > 0 ? "\n" : ""}${mapTexts.join("")}${mapTexts.length > 0 ? "\n" : ""}`
+      + `${types.join("")}${types.length > 0 ? "\n" : ""}${mapTexts.join("")}${mapTexts.length > 0 ? "\n" : ""}`
       + functionTexts.map((text) => `${text}\n`).join("")
-      + `const session = await trace(\n${[...probeTexts, ...atExit].map((text) => `${indented(text)},\n`).join("")});\n`
+      + `const session = await trace(\n${[...probeTexts, ...settings].map((text) => `${indented(text)},\n`).join("")});\n`
       + "for (const signal of [\"SIGINT\", \"SIGTERM\"]) process.once(signal, () => session.stop());\n"
       + "process.exitCode = (await session.ended).exitCode;\n";
   }
@@ -124,11 +137,14 @@ class Writer {
     return `const ${own} = ${this.#import("map")}(${options.length > 0 ? `{ ${options.join(", ")} }` : ""});\n`;
   }
 
-  #function({ name, parameters, body }: FunctionDeclaration): string {
+  #function({ name, parameters, result, body }: FunctionDeclaration): string {
+    this.#result = result;
     const names = parameters.map((parameter) => this.#variableName(parameter.name));
     this.#scopes = [new Set(parameters.map((parameter) => parameter.name))];
     const typed = parameters.map(({ type }, i) => `${names[i]}: ${this.#parameterType(type)}`);
-    return `function ${this.#nameOf("function", name)}(${typed.join(", ")}) ${this.#block(body)}\n`;
+    const text = `function ${this.#nameOf("function", name)}(${typed.join(", ")}) ${this.#block(body)}\n`;
+    this.#result = undefined;
+    return text;
   }
 
   #parameterType(type: TypeName | undefined): string {
@@ -164,20 +180,92 @@ class Writer {
     return `${this.#import(known.name)}(${words.map((word) => `${JSON.stringify(word)}, `).join("")}`;
   }
 
-  /** What other languages do by themselves at the end. */
-  #printedAtExit(): string[] {
-    const maps = [...this.#maps.values()];
-    if (maps.length === 0) return [];
-    return [`${this.#import("end")}(() => {\n${maps.map((name) => `  ${this.#import("print")}(${name});\n`).join("")}})`];
+  /** The options of the trace: what the script sets, and what its language does by itself. */
+  #settings(config: Program["config"]): string[] {
+    const given = new Map(config.map(({ name, value }) => [name.toLowerCase().replace(/^(bpftrace|strobe)_/, ""), value]));
+    const prints = given.get("print_maps_on_exit") ?? String(this.#program.dialect.printMapsAtExit);
+    given.delete("print_maps_on_exit");
+    if ((prints === "true" || prints === "1") && this.#maps.size > 0) given.set("print_maps_on_exit", "true");
+    const entries = [...given].map(([name, value]) => {
+      const spelled = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return `${spelled}: ${/^(\d+|true|false)$/.test(value) ? value : JSON.stringify(value)}`;
+    });
+    return entries.length === 0 ? [] : [`{ settings: { ${entries.join(", ")} } }`];
+  }
+
+  // ── types of the script's own ──
+
+  #enumeration({ name, constants }: EnumDeclaration, index: number): string {
+    const own = name === "" ? this.#constants.get(constants[0]?.name ?? "")?.split(".")[0] ?? this.#unique(`constants${index}`) : this.#enums.get(name)!;
+    const given = name === "" ? "" : `${JSON.stringify(name)}, `;
+    return `const ${own} = ${this.#import("enumeration")}(${given}{ ${constants.map((one) => `${one.name}: ${integerText(one.value)}`).join(", ")} });\n`;
+  }
+
+  #struct(declaration: StructDeclaration): string {
+    const own = this.#structs.get(declaration.name)!;
+    const text = `const ${own.name} = ${this.#structText(declaration)};\n`;
+    own.written = true;
+    return text;
+  }
+
+  #structText({ union, name, members }: StructDeclaration): string {
+    const texts = members.map((member) => {
+      const key = /^[A-Za-z_$][\w$]*$/.test(member.name) ? member.name : JSON.stringify(member.name);
+      const type = "members" in member.type ? this.#structText(member.type) : this.#memberType(member.type);
+      if (type === undefined) return `get ${key}(): any { return ${this.#typeText(member.type as TypeName)}; }`;
+      return `${key}: ${member.bitWidth === undefined ? type : `${this.#import("bits")}(${type}, ${member.bitWidth})`}`;
+    });
+    return `${this.#import(union ? "union" : "struct")}(${name === "" ? "" : `${JSON.stringify(name)}, `}{ ${texts.join(", ")} })`;
+  }
+
+  /** Undefined for what is not written yet: it has to be asked for later. */
+  #memberType(type: TypeName): string | undefined {
+    const own = this.#ownType(type);
+    if (own !== undefined && !own.written) return undefined;
+    return this.#typeText(type);
+  }
+
+  /** The script's own struct or enum that a type is made of. */
+  #ownType({ name, tag }: TypeName): { readonly name: string; readonly written: boolean } | undefined {
+    const struct = tag === "enum" ? undefined : this.#structs.get(name);
+    if (struct !== undefined && (tag === undefined || struct.union === (tag === "union"))) return struct;
+    const own = tag === undefined || tag === "enum" ? this.#enums.get(name) : undefined;
+    return own === undefined ? undefined : { name: own, written: true };
+  }
+
+  /** A type as an argument: as C writes it, or made of the script's own. `pointer`: where a struct alone means a pointer to it. */
+  #typeText(type: TypeName, pointer = false): string {
+    if (type.of !== undefined) return this.#around(`typeof ${this.#value(type.of, unaryStrength)}`, type, 0);
+    const own = this.#ownType(type);
+    if (own === undefined) {
+      const structure = type.tag === "struct" || type.tag === "union";
+      return JSON.stringify(typeNameText(pointer && structure && type.pointers === 1 && type.dimensions.length === 0 ? { ...type, pointers: 0 } : type));
+    }
+    return this.#around(own.name, type, pointer && this.#structs.has(type.name) && type.pointers === 1 && type.dimensions.length === 0 ? 1 : 0);
+  }
+
+  #around(base: string, { pointers, dimensions }: TypeName, less: number): string {
+    let text = base;
+    for (let i = less; i < pointers; i++) text = `${this.#import("pointerTo")}(${text})`;
+    for (const length of dimensions.toReversed()) text = `${this.#import("arrayOf")}(${text}, ${length})`;
+    return text;
   }
 
   // ── statements ──
 
   #block({ statements }: Block): string {
     this.#scopes.push(new Set());
-    const lines = statements.map((statement) => `${indented(this.#statement(statement))}\n`);
+    const lines = this.#statements(statements).map((line) => `${indented(line)}\n`);
     this.#scopes.pop();
     return lines.length === 0 ? "{}" : `{\n${lines.join("")}}`;
+  }
+
+  #statements(statements: readonly Statement[]): string[] {
+    return statements.flatMap((statement) => {
+      const around = this.#before.splice(0);
+      const text = this.#statement(statement);
+      return [...this.#before.splice(0, this.#before.length, ...around), text];
+    });
   }
 
   #statement(s: Statement): string {
@@ -208,15 +296,12 @@ class Writer {
       }
       case "break":
       case "continue": return `${s.kind};`;
-      case "return": return s.value ? `return ${this.#value(s.value)};` : "return;";
+      case "return": return !s.value ? "return;" : `return ${this.#result === undefined ? this.#value(s.value) : this.#converted(this.#result, s.value)};`;
     }
   }
 
-  #declaration({ variable, declared, value, span }: Extract<Statement, { kind: "declare" }>): string {
-    const short = declared && castOf(declared);
-    if (declared && short === undefined) this.#refuse(span, `a variable of the type ${typeNameText(declared)} cannot be declared in TypeScript`, "give it a value of that type");
-    const initial = value && this.#value(value);
-    const typed = short === undefined ? initial : `${this.#import(short)}(${initial ?? "0"})`;
+  #declaration({ variable, declared, value }: Extract<Statement, { kind: "declare" }>): string {
+    const typed = declared === undefined ? value && this.#value(value) : this.#converted(declared, value ?? nothingOf(declared));
     this.#scopes.at(-1)?.add(variable.name);
     return `let ${this.#variableName(variable.name)}${typed === undefined ? "" : ` = ${typed}`};`;
   }
@@ -245,7 +330,16 @@ class Writer {
 
   /** An expression for what it does. */
   #effect(e: Expression): string {
+    // Bare words that act are calls here: exit.
+    if (e.kind === "builtin" && findBuiltin(e.name)?.statement === true) return `${this.#builtin(e.name)}()`;
     return e.kind === "binary" && (e.operator === "&&" || e.operator === "||") ? this.#condition(e) : this.#value(e);
+  }
+
+  /** A value that becomes one of a type, where other languages convert by themselves. */
+  #converted(type: TypeName, value: Expression): string {
+    const given = (type.tag === undefined && type.name === "void" && type.pointers === 0) || (value.kind === "boolean" && type.name === "bool")
+      || (value.kind === "cast" && type.of === undefined && typeNameText(value.to) === typeNameText(type));
+    return given ? this.#value(value) : this.#cast(type, value);
   }
 
   /** Where only true or false matters: `&&` and `||` are those of other languages there. */
@@ -268,7 +362,7 @@ class Writer {
       case "integer": return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
       case "string": return whole(JSON.stringify(e.value));
       case "boolean": return whole(String(e.value));
-      case "identifier": return whole(this.#names.get(`constant ${e.name}`) ?? `${this.#import("enums")}.${e.name}`);
+      case "identifier": return whole(this.#constants.get(e.name) ?? `${this.#import("enums")}.${e.name}`);
       case "builtin": return whole(this.#builtin(e.name));
       case "variable": return whole(this.#variableName(e.name));
       case "map": return whole(this.#entryValue(e));
@@ -288,32 +382,38 @@ class Writer {
       case "index": return whole(`${this.#value(e.object, memberStrength)}[${this.#value(e.index)}]`);
       case "tuple-index": return whole(`${this.#value(e.object, memberStrength)}[${e.index}]`);
       case "cast": return whole(this.#cast(e.to, e.operand));
-      case "sizeof": return whole(`${this.#import("sizeof")}(${"pointers" in e.of ? JSON.stringify(typeNameText(e.of)) : this.#value(e.of)})`);
-      case "offsetof": {
-        if (!("pointers" in e.of)) this.#refuse(e.span, "offsetof() of a value cannot be written in TypeScript", "name its type");
-        const type = "pointers" in e.of ? typeNameText(e.of) : "";
-        return whole(`${this.#import("offsetof")}(${JSON.stringify(type)}, ${JSON.stringify(e.path.join("."))})`);
-      }
-      case "tuple":
-        if (e.elements.length < 2) this.#refuse(e.span, "a tuple of one element cannot be written in TypeScript", "leave out the parentheses");
-        return whole(`[${e.elements.map((one) => this.#value(one)).join(", ")}]`);
+      case "sizeof": return whole(`${this.#import("sizeof")}(${this.#typeOrValue(e.of)})`);
+      case "offsetof": return whole(`${this.#import("offsetof")}(${this.#typeOrValue(e.of)}, ${JSON.stringify(e.path.join("."))})`);
+      case "tuple": return whole(`[${e.elements.map((one) => this.#value(one)).join(", ")}]`);
       case "record": return whole(`{ ${e.fields.map(({ name, value }) => this.#field(name, this.#value(value))).join(", ")} }`);
-      case "block-expression":
-        this.#refuse(e.span, "a block with a value cannot be written in TypeScript", "write its statements before, and keep the value in a variable");
-        return whole("0");
+      case "block-expression": return whole(this.#blockValue(e));
     }
+  }
+
+  /** A function that is called where it stands. */
+  #blockValue({ statements, value }: Extract<Expression, { kind: "block-expression" }>): string {
+    this.#scopes.push(new Set());
+    const result = this.#result;
+    this.#result = undefined;
+    const lines = [...this.#statements(statements), `return ${this.#value(value)};`];
+    this.#result = result;
+    this.#scopes.pop();
+    return `(() => {\n${lines.map((line) => `${indented(line)}\n`).join("")}})()`;
+  }
+
+  #typeOrValue(of: TypeName | Expression): string {
+    if ("pointers" in of) return this.#typeText(of);
+    return of.kind === "string" || of.kind === "map" ? `typeof ${this.#value(of, unaryStrength)}` : this.#value(of);
   }
 
   #field(name: string, value: string): string {
     return name === value ? name : `${name}: ${value}`;
   }
 
-  #unary({ operator, operand, span }: Extract<Expression, { kind: "unary" }>): Written {
+  #unary({ operator, operand }: Extract<Expression, { kind: "unary" }>): Written {
     switch (operator) {
       case "*": return { text: `${this.#import("deref")}(${this.#value(operand)})`, strength: memberStrength };
-      case "&":
-        this.#refuse(span, "an address cannot be taken in TypeScript", "name the pointer that leads there");
-        return { text: "0", strength: memberStrength };
+      case "&": return { text: `${this.#import("addressOf")}(${operand.kind === "map" ? this.#entry(operand) : this.#value(operand)})`, strength: memberStrength };
       case "!": return { text: `!${this.#condition(operand, unaryStrength)}`, strength: unaryStrength };
       case "-":
       case "+":
@@ -351,30 +451,47 @@ class Writer {
   #call({ name, args, span }: Call): string {
     const [first, ...rest] = args;
     const own = this.#names.get(`function ${name}`);
-    if (own !== undefined) return `${own}(${args.map((one) => this.#value(one)).join(", ")})`;
+    if (own !== undefined) {
+      const { parameters } = this.#functions.get(name)!;
+      return `${own}(${args.map((one, i) => { const type = parameters[i]?.type; return type ? this.#converted(type, one) : this.#value(one); }).join(", ")})`;
+    }
     if (first?.kind === "map") {
       const keys = (): string => [...first.keys, ...(rest.length === 1 && rest[0].kind === "tuple" ? rest[0].elements : rest)].map((one) => this.#value(one)).join(", ");
       if (name === "clear" || name === "zero") return `${this.#mapName(first)}.${name}()`;
       if (name === "len") return `${this.#mapName(first)}.size`;
       if (name === "delete") return `${this.#mapName(first)}.delete(${keys()})`;
+      if (name === "find") return this.#find(first, args);
       if (name === "has_key") return `${this.#mapName(first)}.has(${keys()})`;
     }
     if (!findBuiltin(name)) this.#refuse(span, `${name}() cannot be written in TypeScript`);
     const texts = args.map((arg, i) => {
       if (arg.kind === "map" && i === 0 && ofMaps.has(name)) return arg.keys.length === 0 ? this.#mapName(arg) : this.#entry(arg);
-      if (arg.kind === "identifier" && (worded.has(name) || name === "container_of")) return JSON.stringify(arg.name);
+      if (name === "container_of" && arg.kind === "identifier" && i === 1) return this.#structs.get(arg.name)?.name ?? JSON.stringify(arg.name);
+      if ((arg.kind === "identifier" || arg.kind === "builtin") && (worded.has(name) || (name === "container_of" && i === 2))) return JSON.stringify(arg.name);
       return this.#value(arg);
     });
     return `${this.#import(name === "print" ? "print" : this.#spelling.get(name) ?? name)}(${texts.join(", ")})`;
   }
 
+  /** Looks an entry up, and keeps its value if there was one. */
+  #find(map: MapAccess, [, key, variable]: readonly Expression[]): string {
+    if (variable?.kind !== "variable") return this.#value(variable);
+    const own = this.#variableName(variable.name);
+    if (!this.#scopes.some((scope) => scope.has(variable.name))) {
+      this.#before.push(`let ${own};`);
+      this.#scopes.at(-1)?.add(variable.name);
+    }
+    const keys = (key.kind === "tuple" ? key.elements : [key]).map((one) => this.#value(one)).join(", ");
+    const found = this.#unique("found");
+    return `(() => {\n  const ${found} = ${this.#mapName(map)}.get(${keys});\n  if (${found} !== undefined) ${own} = ${found};\n  return ${found} !== undefined;\n})()`;
+  }
+
   #cast(to: TypeName, operand: Expression): string {
     const short = castOf(to);
     if (short !== undefined) return `${this.#import(short)}(${this.#value(operand)})`;
-    if ((to.tag === "struct" || to.tag === "union") && to.pointers === 0 && to.dimensions.length === 0) {
-      this.#refuse(to.span, "a struct as a whole cannot be written in TypeScript", "cast to a pointer to it");
-    }
-    return `${this.#import("cast")}(${this.#value(operand)}, ${JSON.stringify(typeNameText(to))})`;
+    // A struct as a whole can only become what it is.
+    if ((to.tag === "struct" || to.tag === "union") && to.pointers === 0 && to.dimensions.length === 0) return this.#value(operand);
+    return `${this.#import("cast")}(${this.#value(operand)}, ${this.#typeText(to, true)})`;
   }
 
   #entry(map: MapAccess): string {
@@ -427,6 +544,12 @@ function parenthesized({ text, strength: own }: Written, least: number): string 
 
 function integerText(value: bigint): string {
   return value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER) ? `${value}n` : String(value);
+}
+
+/** What a variable of a type holds at first. */
+function nothingOf(type: TypeName): Expression {
+  return type.name === "string" && type.pointers === 0 ? text("", type.span) : type.name === "bool" && type.pointers === 0
+    ? { kind: "boolean", value: false, span: type.span, type: unknownType } : integer(0n, type.span);
 }
 
 function castOf(type: TypeName): string | undefined {

@@ -3,18 +3,28 @@ import { test } from "node:test";
 import { builtinsFor } from "../builtins/table.ts";
 import { parse } from "../bpftrace/parse.ts";
 import { printTree } from "../print-tree.ts";
-import type { Binding, FunctionSource, ProbeSource } from "./binding.ts";
+import type { Binding, FunctionSource, ProbeSource, StructBinding, TypeBinding } from "./binding.ts";
 import { parseProbes } from "./parse.ts";
 import { refusedGlobals, refusedSyntax, type RefusedSyntax } from "./refused.ts";
 import { casts, specialNames } from "./specials.ts";
 
 const builtins = builtinsFor("typescript");
+const written = (text: string): TypeBinding => ({ kind: "written", text });
+const header: StructBinding = {
+  kind: "struct", identity: {}, union: false, name: "header", members: () => [
+    { name: "kind", type: written("uint8") }, { name: "low", type: written("uint8"), bits: 4 }, { name: "color", type: color },
+    { name: "name", type: { kind: "array", of: written("char"), length: 16 } }, { name: "next", type: { kind: "pointer", to: header } },
+    { name: "", type: { kind: "struct", identity: {}, union: true, members: () => [{ name: "a", type: written("int64") }, { name: "b", type: written("struct sock *") }] } },
+  ],
+};
+const color: TypeBinding = { kind: "enum", identity: {}, name: "color", constants: new Map([["RED", 1n], ["BLUE", 5n]]) };
 const map = (name: string, more: object = {}): Binding => ({ kind: "map", map: { identity: { name }, ...more } });
 const known: Record<string, Binding> = {
   m: map("m"), n: map("n"), start: map("start", { threadLocal: true }),
   opened: { kind: "event", event: { identity: { name: "opened" } } },
   limit: { kind: "constant", value: 100 }, half: { kind: "constant", value: 0.5 }, name: { kind: "constant", value: "cat" },
   list: { kind: "unusable", what: "an array" },
+  header: { kind: "type", type: header }, color: { kind: "type", type: color }, word: { kind: "type", type: { kind: "written", text: "u16 *" } },
   double: { kind: "function", source: fn("(x) => x * 2", "double") },
   note: { kind: "function", source: fn("function note(key, value) { if (value > 9) return; m.at(key).sum(value); }", "note") },
   tally: { kind: "function", source: fn("function tally(of, key, sent) { of.at(key).count(); sent.emit({ key }); }", "tally") },
@@ -105,6 +115,25 @@ for (const [what, typescript, script] of pairs) {
     assert.equal(tree(`(args) => { ${typescript} }`), bpftrace(`tracepoint:a:b { ${script} }`));
   });
 }
+
+test("types of the program's own", () => {
+  const { program } = parseProbes([probe("(args) => { m.sum(sizeof(header)); if (args.c === color.BLUE) n.count(); }")]);
+  assert.deepEqual(program.structs.map(({ name, union, members }) => [name, union, members.map((one) => one.name)]), [
+    ["header", false, ["kind", "low", "color", "name", "next", ""]], ["header_#2", true, ["a", "b"]],
+  ]);
+  assert.deepEqual(program.enums.map(({ name, constants }) => [name, constants]), [["color", [{ name: "RED", value: 1n }, { name: "BLUE", value: 5n }]]]);
+  const types: Readonly<Record<string, string>> = {
+    'cast(args.p, "u32")': "(uint32)args.p".replace("uint32", "u32"), "cast(args.p, u32)": "(uint32)args.p", "cast(args.p, word)": "(u16 *)args.p",
+    "cast(args.p, pointerTo(word))": "(u16 **)args.p", "cast(args.p, arrayOf(u8, 8))": "(uint8[8])args.p", "cast(args.p, header)": "(struct header *)args.p",
+    "cast(args.p, pointerTo(header))": "(struct header *)args.p", "cast(args.p, typeof args.q)": "(typeof(args.q))args.p", "sizeof(arrayOf(header, 2))": "sizeof(struct header[2])",
+    "sizeof(header)": "sizeof(struct header)", 'sizeof("u16")': "sizeof(u16)", "sizeof(typeof args.p)": "sizeof(args.p)", 'sizeof(typeof "abcd")': 'sizeof("abcd")', "sizeof(u16(1))": "sizeof((uint16)1)",
+    'offsetof(header, "next.kind")': "offsetof(struct header, next.kind)", 'containerOf(args.p, header, "next")': "container_of(args.p, struct header, next)",
+    'offsetof(typeof deref(args.p), "x")': "offsetof(*args.p, x)", "cast(args.p, color)": "(enum color)args.p", "color.RED": "(enum color)1",
+  };
+  for (const [typescript, script] of Object.entries(types)) {
+    assert.equal(tree(`(args) => m.sum(${typescript})`).match(/\(probe[^]*/)?.[0], bpftrace(`tracepoint:a:b { @m = sum(${script}); }`), typescript);
+  }
+});
 
 test("forms of handlers", () => {
   const script = bpftrace("tracepoint:a:b { @m[args.ret] = count(); }");
@@ -274,6 +303,12 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => m.sum(99999999999999999999n)", "99999999999999999999n", /does not fit 64 bits/],
   ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],
   ["(args) => print(Math.min(1, 2))", "Math", /there is no Math in the kernel/],
+  ["(args) => print(header)", "header", /a type is no value/],
+  ["(args) => print(color.GREEN)", "GREEN", /color has no `GREEN`/],
+  ["(args) => print(cast(args.p, m))", "m", /this is no type/],
+  ['(args) => print(cast(args.p, "u8["))', '"u8["', /this is no type/],
+  ["(args) => print(header(args.p))", "header(args.p)", /a type cannot be called/],
+  ["(args) => print(cast(args.p, pointerTo(arrayOf(u8, 4))))", "pointerTo(arrayOf(u8, 4))", /no pointers to arrays/],
 ];
 for (const [text, at, message] of mistakes) {
   test(`refused: ${text}`, () => {

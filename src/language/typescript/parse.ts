@@ -8,13 +8,13 @@ import { nameParts } from "./declarations.ts";
 import { condition, value } from "./expressions.ts";
 import { Pieces } from "./pieces.ts";
 import { refer } from "./references.ts";
-import { body, expression } from "./statements.ts";
+import { body, expression, safely } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type GivenObjects, type Grammar } from "./unit.ts";
 
 const dialect: Dialect = {
   name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace", outsideStores: true,
 };
-const grammar: Grammar = { value, condition, refer, call: callExpression, function: declareFunction };
+const grammar: Grammar = { value, condition, refer, call: callExpression, effect: expression, statements: safely, function: declareFunction };
 
 export interface ParsedProbes {
   readonly program: Program;
@@ -24,13 +24,14 @@ export interface ParsedProbes {
   readonly names: Names;
 }
 
-export function parseProbes(sources: readonly ProbeSource[]): ParsedProbes {
+export function parseProbes(sources: readonly ProbeSource[], config: Program["config"] = []): ParsedProbes {
   const pieces = new Pieces();
   const translation = new Translation(pieces, grammar);
   const probes = sources.map((source) => probe(translation, source));
   const span = { start: 0, end: 0 };
   const program: Program = {
-    source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text }, dialect, config: [], structs: [], enums: [],
+    source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text }, dialect, config,
+    structs: [...translation.structs.values()].flatMap(({ declaration }) => declaration ?? []), enums: [...translation.enums.values()],
     maps: [...translation.maps.values()].flatMap(({ name, map, span: used }) => map.storage === undefined && map.entries === undefined
       ? [] : [{ name, storage: map.storage ?? "hash", ...(map.entries === undefined ? {} : { entries: map.entries }), span: used }]),
     functions: [...translation.functions.values()].flatMap((made) => [...made.values()].flatMap(({ declaration }) => declaration ?? [])),

@@ -7,8 +7,9 @@ import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
 import { refusedGlobals } from "./refused.ts";
+import { typeNameOf } from "./type-names.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { builtin, call, mapAccess, member, variable } from "./unit.ts";
+import { builtin, call, cast, integer, mapAccess, member, variable } from "./unit.ts";
 
 /** Objects of every program that mean something here. */
 const globals = new Set(["console", "Number", "BigInt", "Boolean", "undefined"]);
@@ -64,6 +65,7 @@ function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Refer
     case "constant": return { kind: "value", expression: constant(unit, binding.value, node, name) };
     case "map": return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
     case "event": return { kind: "event", name: unit.translation.eventName(binding.event, name) };
+    case "type": return { kind: "type", type: binding.type, name };
     case "unusable":
       return unit.refuse(node, "type", `\`${name}\` is ${binding.what}, which a handler cannot use`,
         "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own");
@@ -100,16 +102,30 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
     case "event": return unit.refuse(property, "name",
       `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
     case "function": return unit.refuse(node, "type", "a function has no members in a handler");
+    case "type": return { kind: "value", expression: enumConstant(unit, object, name, node) };
     case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
     case "value":
     case "builtin": {
       const of = valueOf(unit, object, node.object);
-      if (name !== undefined) return { kind: "value", expression: member(of, name, unit.span(property), span) };
+      if (name !== undefined) {
+        // Settings are spelled as in TypeScript: config.maxStrlen.
+        const own = of.kind === "builtin" && of.name === "config" ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
+        return { kind: "value", expression: member(of, own, unit.span(property), span) };
+      }
       if (of.kind === "builtin" && of.name === "args") return { kind: "value", expression: numberedArgument(unit, property, span) };
       return { kind: "value", expression: { kind: "index", object: of, index: unit.grammar.value(unit, property), span, type: unknownType } };
     }
   }
   return unit.refuse(node, "placement", "this has no members");
+}
+
+/** `Color.RED` of an enumeration that the program described. */
+function enumConstant(unit: Unit, { type, name: captured }: Extract<Reference, { kind: "type" }>, name: string | undefined, node: js.MemberExpression): Expression {
+  if (type.kind !== "enum") return unit.refuse(node, "type", "a type has no members in a handler", `cast a pointer to it: cast(pointer, ${captured})`);
+  const value = name === undefined ? undefined : type.constants.get(name);
+  if (value === undefined) return unit.refuse(node.property, "name",
+    `${captured} has no \`${name ?? "[…]"}\``, `it has ${[...type.constants.keys()].join(", ")}`);
+  return cast(typeNameOf(unit, type, node, captured), integer(value, unit.span(node)), unit.span(node));
 }
 
 export const mapUsage = "m.at(key) is an entry: count(), sum(n), hist(n), set(v), get(), delete(), has()";
@@ -182,6 +198,7 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
     case "function":
     case "special": return unit.refuse(node, "type", "this is a function", "call it");
     case "module": return unit.refuse(node, "type", "a module is no value", "name a member of it");
+    case "type": return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
       return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);

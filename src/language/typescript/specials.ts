@@ -6,7 +6,7 @@ export const casts = {
 } as const;
 
 /** Those that are not casts. `print` and `emit` are statements; the others are values. */
-export const specialNames = ["print", "emit", "range", "cast", "deref", "sizeof", "offsetof", "enums"] as const;
+export const specialNames = ["print", "emit", "range", "cast", "deref", "sizeof", "offsetof", "enums", "addressOf", "pointerTo", "arrayOf"] as const;
 
 export type SpecialName = (typeof specialNames)[number] | keyof typeof casts;
 

@@ -13,7 +13,7 @@ export function body(unit: Unit, node: js.Statement): Block {
 }
 
 /** What could be read of a statement; nothing after a mistake, which is told already. */
-function safely(unit: Unit, node: js.Statement): Statement[] {
+export function safely(unit: Unit, node: js.Statement): Statement[] {
   try {
     return statement(unit, node);
   } catch (error) {

@@ -2,9 +2,11 @@
 // of a script share.
 import type * as js from "acorn";
 import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
-import type { Block, Call, Expression, FunctionDeclaration, MapAccess, Statement, TypeName } from "../program.ts";
+import type {
+  Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Statement, StructDeclaration, TypeName,
+} from "../program.ts";
 import { unknownType } from "../types.ts";
-import type { Binding, EventBinding, FunctionSource, MapBinding } from "./binding.ts";
+import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
 import type { Pieces } from "./pieces.ts";
 import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
 
@@ -15,6 +17,8 @@ export type Reference =
   | { readonly kind: "entry"; readonly access: MapAccess }
   | { readonly kind: "event"; readonly name: string }
   | { readonly kind: "global"; readonly name: string }
+  /** `name` is what the handler calls it. */
+  | { readonly kind: "type"; readonly type: TypeBinding; readonly name: string }
   | Extract<Binding, { kind: "builtin" | "special" | "function" | "module" }>;
 
 /** What a name that the function declares stands for. */
@@ -37,6 +41,9 @@ export type GivenObjects = ReadonlyMap<number, Extract<Reference, { kind: "map" 
 
 /** What is needed below where it is written: statements hold expressions, which hold calls, which hold expressions. */
 export interface Grammar {
+  effect(unit: Unit, node: js.Expression): Statement[];
+  /** What could be read of a statement; nothing after a mistake, which is told already. */
+  statements(unit: Unit, node: js.Statement): Statement[];
   value(unit: Unit, node: js.Expression): Expression;
   condition(unit: Unit, node: js.Expression): Expression;
   refer(unit: Unit, node: js.Expression | js.Super): Reference;
@@ -54,6 +61,9 @@ export class Translation {
   readonly maps = new Map<object, { readonly name: string; readonly map: MapBinding; readonly span: Span }>();
   readonly events = new Map<object, string>();
   readonly exact = new Map<string, Set<string>>();
+  /** By identity. A struct's declaration is there as soon as its members are read, which may point to it. */
+  readonly structs = new Map<object, { readonly name: string; declaration?: StructDeclaration }>();
+  readonly enums = new Map<object, EnumDeclaration>();
   /** By identity, and by the maps and events that it was called with: each of these is a function of its own. */
   readonly functions = new Map<object, Map<string, { readonly name: string; declaration?: FunctionDeclaration }>>();
   readonly #taken = new Set<string>();
@@ -74,6 +84,26 @@ export class Translation {
   eventName(event: EventBinding, captured: string): string {
     let name = this.events.get(event.identity);
     if (name === undefined) this.events.set(event.identity, name = this.#unique(event.name ?? captured));
+    return name;
+  }
+
+  /** Declares a struct on its first use. One without a name of its own is apart from all that C can name. */
+  structName(type: StructBinding, captured: string, span: Span, typeOf: (member: string, type: TypeBinding) => TypeName): string {
+    const known = this.structs.get(type.identity);
+    if (known !== undefined) return known.name;
+    const entry: { readonly name: string; declaration?: StructDeclaration } = { name: type.name ?? `${captured}#${this.structs.size + 1}` };
+    this.structs.set(type.identity, entry);
+    const members = type.members().map(({ name, type: of, bits }) =>
+      ({ name, type: typeOf(name, of), ...(bits === undefined ? {} : { bitWidth: bits }), span }));
+    entry.declaration = { union: type.union, name: entry.name, members, span };
+    return entry.name;
+  }
+
+  enumName(type: Extract<TypeBinding, { kind: "enum" }>, captured: string, span: Span): string {
+    const known = this.enums.get(type.identity);
+    if (known !== undefined) return known.name;
+    const name = type.name ?? `${captured}#${this.enums.size + 1}`;
+    this.enums.set(type.identity, { name, constants: [...type.constants].map(([of, value]) => ({ name: of, value })), span });
     return name;
   }
 
