@@ -13,7 +13,7 @@ import type { System } from "../providers/system.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
 import { followingChildren, ofFollowed } from "./follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
-import type { IrModule } from "./ir.ts";
+import type { IrFunction, IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
@@ -45,6 +45,8 @@ export interface CompileOptions {
   readonly governed?: boolean;
   /** What each handler costs will be measured: none shares a program with another. */
   readonly measured?: boolean;
+  /** `-k`: counts reads and look-ups that fail. */
+  readonly watch?: boolean;
   /** Passes of the optimizer to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
   readonly cgroupId?: (path: string) => bigint | undefined;
@@ -97,7 +99,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
   try {
     const directLoads = options.directLoads ?? true;
     const lowered = lower(checked, system.capabilities, {
-      directLoads, growing: options.growing, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
+      directLoads, growing: options.growing, watch: options.watch, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
     });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
@@ -249,13 +251,13 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, returnInstances: instances, mappedFiles: files,
+      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
     return {
       name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
-      cookies: handler.sites.map((site) => cookies.get(site.name) ?? 0), ...generated,
+      cookies: handler.sites.map((site) => (asksWhich(fn) ? cookies.get(site.name) ?? 0 : 0)), ...generated,
     };
   });
   const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({
@@ -264,8 +266,13 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   }));
   return {
     config: checked.config, maps: module.maps, kernelMaps: maps, programs, hosts, schemas,
-    probeNames: module.probeNames, timeFormats, printStyle: checked.program.dialect.printStyle,
+    probeNames: module.probeNames, timeFormats, printStyle: checked.program.dialect.printStyle, watches: lowered.watches,
   };
+}
+
+/** A cookie takes a link more where a site is a perf event, and kernels that know of them. */
+function asksWhich({ blocks }: IrFunction): boolean {
+  return blocks.some(({ instructions }) => instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"));
 }
 
 /** What is too much for eBPF is the script's to change. */

@@ -25,6 +25,7 @@ const wantedAtOnce = 1024;
 const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16 } as const;
 /** What a plan that grows has room for: kinds of events that are counted, and programs that need scratch memory. */
 const grownSchemas = 512;
+const grownWatches = 1024;
 export const grownScratch = 16;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
@@ -67,7 +68,7 @@ function hashKind(map: CheckedMap): "hash" | "lru-hash" | "percpu-hash" | "percp
 
 /** The shared regions, once it is known how many kinds of events there are. */
 export interface Regions {
-  /** Bytes of the scalar maps' region. */
+  /** Bytes of the scalar maps' region, with the word behind them that says that the session is over. */
   readonly globals: number;
   /** Bytes of one CPU's stripe of the per-CPU region. */
   readonly stripe: number;
@@ -77,9 +78,11 @@ export interface Regions {
   readonly failureOffsets: readonly number[];
   /** In the stripe: counts of unwound stacks that ended early. */
   readonly cutOffset: number;
+  /** In the stripe: each watched place's two words (watches.ts). */
+  readonly watchOffsets: readonly number[];
 }
 
-export function layRegions(maps: readonly IrMap[], schemas: number, growing = false): Regions {
+export function layRegions(maps: readonly IrMap[], schemas: number, growing = false, watches = 0): Regions {
   let globals = 0;
   let stripe = 0;
   for (const { storage, value } of maps) {
@@ -91,7 +94,8 @@ export function layRegions(maps: readonly IrMap[], schemas: number, growing = fa
   const lostOffsets = words(growing ? Math.max(schemas, grownSchemas) : schemas);
   const failureOffsets = words(maps.length);
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
-  return { globals: Math.max(8, globals), stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset };
+  const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter((_, i) => i % 2 === 0);
+  return { globals: globals + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets };
 }
 
 /** The kernel maps to create. */

@@ -4,6 +4,7 @@ import type { Context, ProgramType } from "../language/context.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
 import type { IrMap } from "./ir.ts";
+import type { WatchedCall } from "./watches.ts";
 
 export interface Plan {
   readonly config: Config;
@@ -18,13 +19,18 @@ export interface Plan {
   /** strftime formats, by index. */
   readonly timeFormats: readonly string[];
   readonly printStyle: "bpftrace" | "systemtap" | "d";
+  /** With `-k`: the places whose failures are counted. */
+  readonly watches: readonly WatchedPlace[];
 }
+
+/** `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code. `line`: of the script. */
+export interface WatchedPlace { readonly call: WatchedCall; readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number }
 
 /** What a kernel map is for, so that the session finds it again. */
 export type KernelMapRole =
   | GatesRole
   | { readonly kind: "map"; readonly map: number }
-  /** Scalar maps: an mmapable array of one value of `size` bytes. */
+  /** Scalar maps: an mmapable array of one value of `size` bytes. Its last word is 0 until the session is over. */
   | { readonly kind: "globals"; readonly size: number }
   /** Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU. */
   | { readonly kind: "percpu"; readonly stripe: number }
@@ -80,7 +86,7 @@ export interface KernelProgram {
   readonly type: ProgramType;
   readonly context: Context;
   readonly sites: readonly SiteRef[];
-  /** Index in probeNames of each site. */
+  /** Index in probeNames of each site; 0 where the program does not ask which it is at. */
   readonly cookies: readonly number[];
   /** 8 bytes an instruction. */
   readonly code: Uint8Array;

@@ -95,6 +95,11 @@ export interface Context {
   readonly defaultSpace: AddressSpace;
   /** False where the context cannot tell stacks (none so far) or where pt_regs are absent. */
   readonly stacks: boolean;
+  /**
+   * The kernel lets go of the event some time after it is closed (linux/late-release.ts): once the session is over, the handler
+   * returns at once.
+   */
+  readonly leavesLate?: boolean;
   /** Whether bpf_get_attach_cookie works here: how one program tells its sites apart. Otherwise sites become variants. */
   readonly cookie: boolean;
   /**

@@ -3,6 +3,8 @@
 // - events whose record nobody reads (of raw_syscalls', little): the raw tracepoint of that name, cheap to fire and to leave;
 // - all others: a perf event, whose program is given the event's record (the format file describes it).
 import { rawTracepointOpen } from "../linux/bpf.ts";
+import { closeFd } from "../linux/ffi.ts";
+import { releasedLater } from "../linux/late-release.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
@@ -63,6 +65,7 @@ export const tracepoint: Provider = {
 
   attach(request) {
     const attaching = new Attaching(request);
+    const events: number[] = [];
     // A bound program serves all its sites at once.
     const bound = request.sites.flatMap((site, i) => ((site.data as TracepointSite).kind === "bound" ? [i] : []));
     if (bound.length > 0) attaching.together(bound, () => rawTracepointOpen(null, request.program));
@@ -71,10 +74,19 @@ export const tracepoint: Provider = {
       switch (data.kind) {
         case "bound": return [];
         case "raw": return [rawTracepointOpen(data.event, request.program, request.context.cookie ? cookie : 0n)];
-        case "perf": return attachPerf(request.program, data.id, cookie);
+        case "perf": {
+          const [event, ...link] = attachPerf(request.program, data.id, cookie);
+          // A link is what its closing waits for.
+          if (link.length === 0) events.push(event);
+          return [event, ...link];
+        }
       }
     });
-    return attaching.done();
+    const keeper = releasedLater(events);
+    if (keeper === undefined) return attaching.done();
+    const attachment = attaching.done({ closed: () => closeFd(keeper) });
+    // No thread is needed to close what waits for nothing.
+    return events.length === attachment.descriptors.length ? { ...attachment, descriptors: [] } : attachment;
   },
 };
 
@@ -164,6 +176,7 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
     defaultSpace: space,
     stacks: true,
     cookie: true,
+    leavesLate: true,
   };
 }
 

@@ -122,6 +122,12 @@ export class KernelObjects implements Disposable {
     }
   }
 
+  /** Handlers whose events the kernel lets go of later return at once from now on. */
+  endHandlers(): void {
+    const words = this.#globals?.words;
+    if (words !== undefined && words.length > 0) Atomics.store(words, words.length - 1, 1n);
+  }
+
   /** Where the unwinder looks for tables; undefined when the plan has none. */
   get unwinding(): UnwindMaps | undefined {
     const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined => this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];

@@ -609,6 +609,7 @@ class LiveSession implements Session {
   }
 
   async #detach(): Promise<void> {
+    this.#kernel.endHandlers();
     await detachAll(this.#attachments.splice(0));
     await Promise.all(this.#detaching);
   }

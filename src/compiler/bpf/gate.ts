@@ -1,8 +1,16 @@
-// The gate before a governed handler: while the session has closed it, a run is counted and leaves at once, but for one in so
+// What comes before a handler. Whether the session is over; and the gate of governed handlers: while the session has closed it, a run is counted and leaves at once, but for one in so
 // many. An open gate is one load and one branch. The memory is laid out in `KernelMapRole` ("gates").
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { behind } from "./emitter.ts";
 import type { FunctionScope } from "./scope.ts";
+
+/** Leaves by `out` once the session is over, of which the globals' last word tells. */
+export function writeEnd(scope: FunctionScope, out: number): void {
+  const { emitter, options } = scope;
+  const over = emitter.register();
+  emitter.load(over, behind(emitter.mapValue(scope.globals, options.kernelMaps[scope.globals].valueSize - 8)), 8);
+  emitter.branchConstant(Jump.JNE, over, 0n, out);
+}
 
 /** Goes on when the handler shall run, else to `out`. `gate`: the program's index. */
 export function writeGate(scope: FunctionScope, gate: number, out: number): void {

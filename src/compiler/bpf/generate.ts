@@ -8,7 +8,7 @@ import { allocateRegisters } from "./allocate.ts";
 import { writeMatch } from "./dispatch.ts";
 import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
-import { writeGate } from "./gate.ts";
+import { writeEnd, writeGate } from "./gate.ts";
 import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
 import { concatStrings, fill, zero } from "./memory.ts";
@@ -192,10 +192,11 @@ function select(scope: FunctionScope): void {
   const body = emitter.code;
   if (!callback) {
     scope.context = emitter.register();
-    const { dispatch } = fn.context ?? {};
+    const { dispatch, leavesLate } = fn.context ?? {};
     const { gate } = scope.options;
-    if (dispatch !== undefined || gate !== undefined) {
+    if (dispatch !== undefined || gate !== undefined || leavesLate) {
       const out = emitter.label();
+      if (leavesLate) writeEnd(scope, out);
       if (dispatch !== undefined) writeMatch(scope, dispatch, fn.matches, out);
       if (gate !== undefined) writeGate(scope, gate, out);
       emitter.cold(() => {
