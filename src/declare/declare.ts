@@ -100,7 +100,7 @@ function tracepointPage(system: System, structs: Structs): Page {
 
 function functionPages(system: System, structs: Structs): Pages {
   const pages = new Pages(structs);
-  for (const name of system.kernelFunctions()) {
+  for (const name of system.kernelFunctions("typed")) {
     const found = system.kernelFunction(name);
     if (found === undefined) continue;
     const page = pages.of(name);

@@ -46,7 +46,14 @@ export function traceableFunctions(): ReadonlySet<string> | undefined {
     return undefined;
   }
   // `name`, or `name [module]`
-  return new Set(text.split("\n").map((line) => line.split(" ", 1)[0] ?? ""));
+  const names = new Set<string>();
+  for (const line of text.split("\n")) {
+    const space = line.indexOf(" ");
+    const name = space < 0 ? line : line.slice(0, space);
+    // Places that the kernel lost the function of have names that begin like this.
+    if (name !== "" && !name.startsWith("__ftrace_invalid_address__")) names.add(name);
+  }
+  return names;
 }
 
 /** The perf type number of a PMU (`uprobe`, `kprobe`); undefined where the kernel has none. */

@@ -5,12 +5,13 @@ import { linkCreatePerfEvent } from "../linux/bpf.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { perfAttach } from "../linux/perf.ts";
 import type { Attachment, AttachRequest } from "./provider.ts";
+import { groupBy } from "./resolution.ts";
 
 /** What attaching one site, or several at once, gave: descriptors to close, or why not. */
 export class Attaching {
   readonly #request: AttachRequest;
   readonly #descriptors: number[] = [];
-  readonly #failed: { site: SiteRef; reason: string }[] = [];
+  readonly #failed: Attachment["failed"][number][] = [];
   #attached = 0;
 
   constructor(request: AttachRequest) {
@@ -37,7 +38,7 @@ export class Attaching {
         if (!(error instanceof LinuxError)) throw error;
         // Halving helps when some site is bad, not when the kernel refuses the program or the kind of link.
         if (part.length === 1 || !isAboutSites(error)) {
-          for (const site of partSites) this.#failed.push({ site, reason: error.message });
+          this.#fail(partSites, error);
         } else {
           const middle = part.length >> 1;
           attempt(part.slice(0, middle));
@@ -55,8 +56,12 @@ export class Attaching {
       this.#attached += sites.length;
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
-      for (const site of sites) this.#failed.push({ site, reason: error.message });
+      this.#fail(sites, error);
     }
+  }
+
+  #fail(sites: readonly SiteRef[], error: LinuxError): void {
+    for (const site of sites) this.#failed.push({ site, reason: error.message, ofPlace: isAboutSites(error) });
   }
 
   done(more: Pick<Attachment, "run" | "missed" | "closed"> = {}): Attachment {
@@ -84,9 +89,32 @@ function isAboutSites(error: LinuxError): boolean {
     case "EOPNOTSUPP":
     case "ENOTSUPP":
     case "EBADF":
+    case "ENOMEM":
+    case "ENOSPC":
+    case "ENFILE":
     case "EMFILE": return false;
     default: return true;
   }
+}
+
+/** How many refused places a warning names. */
+const named = 3;
+
+/** Of what wildcards took in, what the kernel refuses is left out, and said, as long as something of the wildcard is left. */
+export function withoutRefused(attachment: Attachment, sites: readonly SiteRef[], wildcardOf: (site: SiteRef) => string | undefined): Attachment {
+  const failed: Attachment["failed"][number][] = [];
+  const skipped: { probe: string; reason: string }[] = [];
+  for (const [wildcard, refused] of groupBy(attachment.failed, ({ site, ofPlace }) => (ofPlace ? wildcardOf(site) ?? "" : ""))) {
+    const all = sites.filter((site) => wildcardOf(site) === wildcard).length;
+    if (wildcard === "") failed.push(...refused);
+    else if (refused.length === all) failed.push({ site: { ...refused[0].site, name: wildcard }, reason: refused[0].reason });
+    else {
+      const places = refused.slice(0, named).map(({ site }) => site.name.replace(/^\w+:/, "")).join(", ");
+      const more = refused.length > named ? ` and ${refused.length - named} more` : "";
+      skipped.push({ probe: wildcard, reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe` });
+    }
+  }
+  return Object.assign(attachment, { failed, skipped });
 }
 
 /**

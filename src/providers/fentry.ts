@@ -3,11 +3,13 @@ import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../linux/b
 import { Attaching } from "./attachment.ts";
 import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots, valueAt } from "./function-arguments.ts";
-import { findFunctions, functionPattern, noFunction } from "./kernel-functions.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
+import type { ProbeSpec } from "../language/program.ts";
+import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern } from "./kernel-functions.ts";
 import type { Provider } from "./provider.ts";
-import { missing, refused, resolved, wrongParts, type Variant } from "./resolution.ts";
-import type { KernelFunction } from "./system.ts";
-import { matches } from "./wildcard.ts";
+import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
+import type { KernelFunction, System } from "./system.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
 
 function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attachType: number): Provider {
   const provider: Provider = {
@@ -18,7 +20,7 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
 
     *list(parts, system, options) {
       const pattern = functionPattern(parts);
-      for (const found of system.kernelFunctions()) {
+      for (const found of system.kernelFunctions("typed")) {
         if (!matches(pattern.name, found)) continue;
         const module = system.functionModule(found) ?? "vmlinux";
         if (!matches(pattern.module ?? "*", module)) continue;
@@ -36,8 +38,8 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
         return missing(spec, options, `${name} needs the kernel's type information (BTF)`, "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without", "feature");
       }
       const pattern = functionPattern(spec.parts);
-      const targets = findFunctions(pattern, system).flatMap((found) => system.kernelFunction(found) ?? []);
-      if (targets.length > 0) return resolved(targets.map((target) => variant(target)));
+      const targets = findFunctions(pattern, system, "typed").flatMap((found) => system.kernelFunction(found) ?? []);
+      if (targets.length > 0) return { variants: targets.map((target) => variant(target)), diagnostics: sharedName(spec, pattern, system) };
       if (system.symbolAddress(pattern.name) !== undefined) {
         return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, `try kprobe:${pattern.name}`);
       }
@@ -70,6 +72,15 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
     };
   }
   return provider;
+}
+
+/** The kernel is told a name only. */
+function sharedName(spec: ProbeSpec, pattern: FunctionPattern, system: System): readonly Diagnostic[] {
+  const { length } = hasWildcard(pattern.name) ? [] : functionTargets([pattern.name], pattern, system);
+  return length < 2 ? [] : [{
+    severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes the first`,
+    help: `kprobe:${pattern.name} probes all of them`,
+  }];
 }
 
 function describe({ parameters, result }: KernelFunction, returns: boolean): string[] {

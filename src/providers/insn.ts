@@ -7,7 +7,8 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
-import { attachToKernelCode, insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
+import { kprobe } from "./kprobe.ts";
+import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
 import { namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
@@ -64,7 +65,7 @@ export const insn: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : attachToKernelCode(request)),
+  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
 };
 
 /** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */

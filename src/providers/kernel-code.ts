@@ -4,16 +4,10 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
 import { u64, type Type } from "../language/types.ts";
 import { scalarArgument } from "./function-arguments.ts";
-import { findFunctions, functionPattern } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, functionTargets } from "./kernel-functions.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
-import { kprobe } from "./kprobe.ts";
-import type { Attachment, AttachRequest } from "./provider.ts";
 import { fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
-import { groupBy } from "./resolution.ts";
 import type { KernelCode, System } from "./system.ts";
-
-/** What kprobe attaches to, and the wildcard that the place came from: what the kernel refuses of one is left out. */
-export interface KernelPlace extends KprobeSite { readonly wildcard?: string }
 
 /** What a handler sees inside a kernel function; with `returns` at its return instructions, typed as BTF has the result. */
 export function insideKernelFunction(provider: string, system: System, returns?: { readonly name: string }): Context {
@@ -47,8 +41,9 @@ function resultType(type: Type | undefined): Type {
 export function kernelFunctions(wanted: string, system: System): { readonly found: readonly KernelCode[]; readonly problem?: string } {
   const found: KernelCode[] = [];
   let problem: string | undefined;
-  for (const name of findFunctions(functionPattern([wanted]), system)) {
-    const code = system.kernelCode?.(name) ?? "this machine's kernel has no code to read";
+  const pattern = functionPattern([wanted]);
+  for (const { name, address } of functionTargets(findFunctions(pattern, system), pattern, system)) {
+    const code = system.kernelCode?.(name, address) ?? "this machine's kernel has no code to read";
     if (typeof code === "string") problem = code;
     else found.push(code);
   }
@@ -56,29 +51,6 @@ export function kernelFunctions(wanted: string, system: System): { readonly foun
 }
 
 export function kernelSite(name: string, code: KernelCode, range: CodeRange, offset: number, wildcard?: string): SiteRef {
-  const data: KernelPlace = { offset: range.address + BigInt(offset), ...(wildcard === undefined ? {} : { wildcard }) };
+  const data: KprobeSite = { offset: range.address + BigInt(offset), ...(wildcard === undefined ? {} : { wildcard }) };
   return { name, func: code.name, data };
-}
-
-/** How many refused places a warning names. */
-const named = 3;
-
-export function attachToKernelCode(request: AttachRequest): Attachment {
-  const attachment = kprobe.attach!(request);
-  const failed: { site: SiteRef; reason: string }[] = [];
-  const skipped: { probe: string; reason: string }[] = [];
-  const wildcardOf = ({ data }: SiteRef): string => (data as KernelPlace).wildcard ?? "";
-  const sites = groupBy(request.sites, wildcardOf);
-  for (const [wildcard, refused] of groupBy(attachment.failed, ({ site }) => wildcardOf(site))) {
-    const all = sites.get(wildcard)?.length ?? 0;
-    if (wildcard === "") failed.push(...refused);
-    // Nothing is left of it.
-    else if (refused.length === all) failed.push({ site: { ...refused[0].site, name: wildcard }, reason: refused[0].reason });
-    else {
-      const places = refused.slice(0, named).map(({ site }) => site.name.replace(/^\w+:/, "")).join(", ");
-      const more = refused.length > named ? ` and ${refused.length - named} more` : "";
-      skipped.push({ probe: wildcard, reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe` });
-    }
-  }
-  return Object.assign(attachment, { failed, skipped });
 }

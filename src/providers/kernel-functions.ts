@@ -11,10 +11,12 @@ export function functionPattern(parts: readonly string[]): FunctionPattern {
   return parts.length > 1 ? { module: parts[0], name: parts[1] } : { module: undefined, name: parts[0] ?? "*" };
 }
 
-/** Names that match. A name without wildcards is looked up, which needs no list. */
-export function findFunctions({ module, name }: FunctionPattern, system: System): string[] {
+/** Names that match. A name without wildcards is looked up, which needs no list; `typed`: wildcards mean what BTF describes. */
+export function findFunctions({ module, name }: FunctionPattern, system: System, only?: "typed"): string[] {
   const inModule = (found: string): boolean => {
     if (module === undefined) return true;
+    const sharing = system.functionsSharing?.(found) ?? [];
+    if (sharing.length > 0) return sharing.some((one) => matches(module, one.module));
     const known = system.functionModule(found);
     return known !== undefined && matches(module, known);
   };
@@ -22,7 +24,18 @@ export function findFunctions({ module, name }: FunctionPattern, system: System)
     const exists = system.kernelFunction(name) !== undefined || system.symbolAddress(name) !== undefined;
     return exists && inModule(name) ? [name] : [];
   }
-  return system.kernelFunctions().filter((one) => matches(name, one) && inModule(one));
+  return system.kernelFunctions(only).filter((one) => matches(name, one) && inModule(one));
+}
+
+/** A function to probe: by its name, or where several share it by its address. */
+export interface FunctionTarget { readonly name: string; readonly address?: bigint }
+
+/** All functions of some names. */
+export function functionTargets(names: readonly string[], { module }: FunctionPattern, system: System): FunctionTarget[] {
+  return names.flatMap((name): FunctionTarget[] => {
+    const sharing = (system.functionsSharing?.(name) ?? []).filter((one) => module === undefined || matches(module, one.module));
+    return sharing.length === 0 ? [{ name }] : sharing.map(({ address }) => ({ name, address }));
+  });
 }
 
 export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: FunctionPattern, system: System, options: ResolveOptions): Resolution {
@@ -38,6 +51,8 @@ export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: Fu
 export interface KprobeSite {
   readonly symbol?: string;
   readonly offset: bigint;
+  /** What the place came from together with others: those of them that the kernel refuses are left out. */
+  readonly wildcard?: string;
   /** How many calls may be under way at once before returns are missed; the kernel's choice where it is absent. */
   readonly maxactive?: number;
 }

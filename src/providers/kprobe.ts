@@ -7,15 +7,16 @@ import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
 import { LinuxError } from "../linux/error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context } from "../language/context.ts";
+import type { Diagnostic } from "../language/diagnostic.ts";
 import { u64, type Type } from "../language/types.ts";
-import { Attaching, attachToPerfEvent } from "./attachment.ts";
+import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
-import { findFunctions, functionPattern, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Attachment, Provider } from "./provider.ts";
 import { inlinedKernelFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
-import { missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
+import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -75,30 +76,48 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       }
       if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");
 
+      const targets = functionTargets(names, pattern, system);
+      const several = !hasWildcard(pattern.name) && targets.length > 1;
+      if (several && offset > 0n) {
+        const places = targets.map(({ address = 0n }) => `${name}:0x${(address + offset).toString(16)}`);
+        const help = `choose among ${places.slice(0, 3).join(", ")}${places.length > 3 ? " … (/proc/kallsyms has the addresses)" : ""}`;
+        return refused(spec, "arguments", `\`${pattern.name}\` is the name of ${targets.length} functions, whose code differs`, help);
+      }
+      const diagnostics: readonly Diagnostic[] = !several ? [] : [{
+        severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${targets.length} functions: probing all of them`,
+        help: options.uses.has("args") ? "args are those of one of them, the only one that BTF describes: arg0, arg1 … are everyone's"
+          : "kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
+      }];
+
       // Each function has arguments of its own.
       const variables = wantsKernelVariables(options.uses);
       const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
-      const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : names.length >= MULTI_FROM && !typed && maxactive === undefined;
+      const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : targets.length >= MULTI_FROM && !typed && maxactive === undefined;
       const session = offset === 0n && hasSessions(system, options.uses);
-      if (multi && hasMultiLinks(system)) {
-        const sites = names.map((symbol): SiteRef => ({ name: shown(symbol), func: symbol, data: { symbol, offset: 0n } satisfies KprobeSite }));
-        return resolved(variantsOf(context(system, true, session), sites, options));
-      }
+      const sites = targets.map(({ name: symbol, address }): SiteRef => {
+        const place: KprobeSite = {
+          ...(address === undefined ? { symbol, offset } : { offset: address + offset }), ...(maxactive === undefined ? {} : { maxactive }),
+          ...(names.length > 1 || several ? { wildcard: spec.text } : {}),
+        };
+        return { name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: place };
+      });
+      if (multi && hasMultiLinks(system)) return { variants: variantsOf(context(system, true, session), sites, options), diagnostics };
       if (pmuType("kprobe") === undefined) {
         return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
       }
-      const sites = names.map((symbol): SiteRef => ({
-        name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: { symbol, offset, ...(maxactive === undefined ? {} : { maxactive }) } satisfies KprobeSite,
-      }));
-      if (!typed) return resolved(variantsOf(context(system, false, session && !returns), sites, options));
-      return resolved(sites.map((site): Variant => {
-        const func = site.func ?? "";
-        const args = options.uses.has("args") && !returns && offset === 0n ? namedArguments(func, system) : undefined;
-        const address = variables ? system.symbolAddress(func) : undefined;
+      if (!typed) return { variants: variantsOf(context(system, false, session && !returns), sites, options), diagnostics };
+      // What debug information tells differs from place to place.
+      const alike = groupBy(sites.entries(), ([i, { func = "" }]) => (variables ? `${i}` : func));
+      const variants = [...alike.values()].flatMap((group): Variant[] => {
+        const [[, { func = "", data }]] = group;
+        const { symbol, offset } = data as KprobeSite;
+        const args = options.uses.has("args") && !returns && offset === (symbol === undefined ? offset : 0n) ? namedArguments(func, system) : undefined;
+        const start = symbol === undefined ? 0n : system.symbolAddress(symbol);
         const plain = context(system, false, session && !returns);
-        const seen = address === undefined ? plain : withKernelVariables(plain, address + offset, returns, system, options).context;
-        return { provider: name, context: { ...seen, ...(args ? { args } : {}) }, sites: [site] };
-      }));
+        const seen = !variables || start === undefined ? plain : withKernelVariables(plain, start + offset, returns, system, options).context;
+        return variantsOf({ ...seen, ...(args ? { args } : {}) }, group.map(([, site]) => site), options);
+      });
+      return { variants, diagnostics };
     },
 
     attach(request) {
@@ -113,23 +132,31 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       if (request.context.load) {
         const session = request.context.load.attachType === BPF_TRACE_KPROBE_SESSION;
         const functions = session ? request.sites.length / 2 : request.sites.length;
-        const attachment = attaching.together(Array.from({ length: functions }, (_, i) => i), (sites, cookies) => {
-          const descriptor = linkCreateKprobeMulti(request.program, {
-            symbols: sites.map((site) => (site.data as KprobeSite).symbol ?? ""), cookies, isReturn: returns, session,
+        // A link takes either names or addresses.
+        const placeOf = (i: number): KprobeSite => request.sites[i].data as KprobeSite;
+        const byName = groupBy(Array.from({ length: functions }, (_, i) => i), (i) => (placeOf(i).symbol === undefined ? "address" : "name"));
+        for (const [by, indices] of byName) {
+          attaching.together(indices, (sites, cookies) => {
+            const places = sites.map((site) => site.data as KprobeSite);
+            const functions = by === "name" ? { symbols: places.map(({ symbol = "" }) => symbol) } : { addresses: places.map(({ offset }) => offset) };
+            const descriptor = linkCreateKprobeMulti(request.program, { ...functions, cookies, isReturn: returns, session });
+            links.push({ descriptor, sites });
+            return descriptor;
           });
-          links.push({ descriptor, sites });
-          return descriptor;
-        }).done({ missed });
-        return session ? ofBothEnds(attachment, request.sites) : attachment;
+        }
+        const attachment = attaching.done({ missed });
+        return withoutRefused(session ? ofBothEnds(attachment, request.sites) : attachment, request.sites, wildcardOf);
       }
       const definitions: KprobeEvent[] = [];
-      return attaching.each((site, cookie) => {
+      attaching.each((site, cookie) => {
         const event = openKprobe(site, returns, definitions);
         // By a link, which tells what was missed.
         const descriptors = attachToPerfEvent(request.program, event, cookie, "link");
         links.push({ descriptor: descriptors.at(-1)!, sites: [site] });
         return descriptors;
-      }).done({ missed, closed: () => { for (const definition of definitions) definition[Symbol.dispose](); } });
+      });
+      const closed = (): void => { for (const definition of definitions) definition[Symbol.dispose](); };
+      return withoutRefused(attaching.done({ missed, closed }), request.sites, wildcardOf);
     },
   };
 
@@ -158,8 +185,8 @@ function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: Kpro
   const { symbol, offset, maxactive } = data as KprobeSite;
   const everywhere = { pid: -1, cpu: 0 };
   return withReason(name, () => {
-    if (maxactive !== undefined && symbol !== undefined) {
-      const definition = defineKretprobe(symbol, maxactive);
+    if (maxactive !== undefined) {
+      const definition = defineKretprobe(symbol ?? `0x${offset.toString(16)}`, maxactive);
       definitions.push(definition);
       return openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: definition.id, samplePeriod: 1, ...everywhere });
     }
@@ -233,9 +260,14 @@ function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
   return !own && atLeast(system, ...RETURNS_UNLIMITED) && system.kernelFunction("bpf_session_is_return") !== undefined;
 }
 
+/** As withoutRefused() wants it. */
+function wildcardOf({ data }: SiteRef): string | undefined {
+  return (data as KprobeSite).wildcard;
+}
+
 /** A session's link stands for two probes at each function: the entries are the first half of the sites. */
 function ofBothEnds(attachment: Attachment, sites: readonly SiteRef[]): Attachment {
-  const returned = attachment.failed.map(({ site, reason }) => ({ site: sites[sites.indexOf(site) + sites.length / 2], reason }));
+  const returned = attachment.failed.map((one) => ({ ...one, site: sites[sites.indexOf(one.site) + sites.length / 2] }));
   return { ...attachment, attached: attachment.attached * 2, failed: [...attachment.failed, ...returned] };
 }
 

@@ -41,7 +41,9 @@ class Live implements LiveSystem {
   #kallsyms: Kallsyms | undefined;
   #kernelText: LiveKernelText | undefined;
   #kernelImage: KernelImage | string | undefined;
+  #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
   #functions: readonly string[] | undefined;
+  #typedFunctions: readonly string[] | undefined;
   #sharedNames: ReadonlySet<string> | undefined;
   #sharedFunctions: ReadonlyMap<string, readonly bigint[]> | undefined;
   #events: readonly { readonly category: string; readonly name: string }[] | undefined;
@@ -64,21 +66,25 @@ class Live implements LiveSystem {
     return { name, btfId: signature.id, module, parameters: signature.parameters, result: signature.result };
   }
 
-  kernelFunctions(): readonly string[] {
-    if (this.#functions !== undefined) return this.#functions;
+  kernelFunctions(only?: "typed"): readonly string[] {
+    // tracefs knows what is there. All symbols do, which take longer to read, and are hidden from the unprivileged: then BTF is all
+    // there is to go by, which also describes what the compiler inlined away and what init code was.
+    const traceable = (this.#traceable ??= { names: traceableFunctions() }).names;
+    if (traceable && only === undefined) return (this.#functions ??= [...traceable].sort());
+    return (this.#typedFunctions ??= this.#functionsWithTypes(traceable));
+  }
+
+  #functionsWithTypes(traceable: ReadonlySet<string> | undefined): readonly string[] {
     const names = new Set<string>();
     for (const types of this.#allTypes()) {
       for (const name of types.functionNames()) names.add(name);
     }
-    // BTF also describes what the compiler inlined away and what init code was; tracefs knows what is there, or all symbols do,
-    // which take longer to read. Symbols are hidden from the unprivileged, though: then BTF is all there is to go by.
-    const traceable = traceableFunctions();
-    if (traceable) return (this.#functions = [...names].filter((name) => traceable.has(name)).sort());
+    if (traceable) return [...names].filter((name) => traceable.has(name)).sort();
     const symbols = this.kallsyms();
-    if (symbols.size === 0) return (this.#functions = [...names].sort());
+    if (symbols.size === 0) return [...names].sort();
     // Deleting as they are met leaves out what occurs twice.
     const init = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n] as const;
-    return (this.#functions = symbols.namesOutside(...init).filter((name) => names.delete(name)).sort());
+    return symbols.namesOutside(...init).filter((name) => names.delete(name)).sort();
   }
 
   functionModule(name: string): string | undefined {

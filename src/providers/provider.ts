@@ -72,8 +72,8 @@ export interface AttachRequest {
 /** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
 export interface Attachment extends Disposable {
   readonly attached: number;
-  /** Sites that could not be attached, and why. */
-  readonly failed: readonly { readonly site: SiteRef; readonly reason: string }[];
+  /** Sites that could not be attached, and why; `ofPlace`: another place might do. */
+  readonly failed: readonly { readonly site: SiteRef; readonly reason: string; readonly ofPlace?: boolean }[];
   /** Of what a wildcard took in, what the kernel does not allow: a warning, and the rest goes on. */
   readonly skipped?: readonly { readonly probe: string; readonly reason: string }[];
   /** Descriptors whose closing detaches: so that the session can close them in bulk, in parallel. */

@@ -9,8 +9,9 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
-import { attachToKernelCode, insideKernelFunction, kernelFunctions, type KernelPlace } from "./kernel-code.ts";
-import { findFunctions, functionPattern, noFunction } from "./kernel-functions.ts";
+import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
+import { findFunctions, functionPattern, noFunction, type KprobeSite } from "./kernel-functions.ts";
+import { kprobe } from "./kprobe.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { groupBy, missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
@@ -52,7 +53,7 @@ export const ret: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted.function, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : attachToKernelCode(request)),
+  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
 };
 
 /** `FUNCTION`, `BINARY:FUNCTION`; names may have colons. */
@@ -105,7 +106,7 @@ function inKernel(spec: ProbeSpec, wanted: string, system: System, options: Reso
     for (const address of ending.returns) {
       const forbidden = code.forbidden(address);
       if (forbidden && wildcard === undefined) return refused(spec, "feature", `\`${code.name}\` returns where the kernel must not be probed`);
-      const data: KernelPlace = { offset: address, ...(wildcard === undefined ? {} : { wildcard }) };
+      const data: KprobeSite = { offset: address, ...(wildcard === undefined ? {} : { wildcard }) };
       if (!forbidden) sites.push({ name: `ret:${code.name}`, func: code.name, data });
     }
   }

@@ -12,8 +12,8 @@ export interface System {
   readonly capabilities: Capabilities;
   /** Kernel functions from BTF: parameters, result, the BTF id that attaching wants. */
   kernelFunction(name: string): KernelFunction | undefined;
-  /** All traceable kernel function names, sorted lazily, for listings and wildcards; with `module` those of one module. */
-  kernelFunctions(): readonly string[];
+  /** All traceable kernel function names, sorted lazily, for listings and wildcards; `typed`: those that BTF describes. */
+  kernelFunctions(only?: "typed"): readonly string[];
   /** The module a function's symbol lies in, "vmlinux" for the kernel proper: for listings, which need no types. */
   functionModule(name: string): string | undefined;
   /** All functions of this name, where several share it: static ones of several files may. Absent where names are unique. */
@@ -116,6 +116,8 @@ export interface Binary {
    * "at hand" no server is asked.
    */
   debugInfo?(where?: "at hand"): DebugInfo | string;
+  /** Where exceptions come to in the function, or the part of one, that holds an address. */
+  landingPads?(address: bigint): readonly bigint[];
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */

@@ -9,9 +9,9 @@ const compiled = new Map<string, RegExp>();
 /** Whether a whole name matches. A pattern without wildcards matches itself. */
 export function matches(pattern: string, name: string): boolean {
   if (pattern === "*") return true;
-  if (!hasWildcard(pattern)) return pattern === name;
   let expression = compiled.get(pattern);
   if (expression === undefined) {
+    if (!hasWildcard(pattern)) return pattern === name;
     expression = new RegExp(`^${translate(pattern)}$`, "s");
     compiled.set(pattern, expression);
   }

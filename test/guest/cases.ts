@@ -29,6 +29,8 @@ export interface ProbeCase extends GuestCase {
 }
 
 const work = "/bin/work 1000";
+/** Read by functions of two files that are both called type_show(). */
+const types = [...Array(3).fill("/sys/class/net/lo/type"), ...Array(2).fill("/sys/bus/event_source/devices/software/type")].join(" ");
 const reads = "pid == cpid && arg2 == 512";
 
 /** The cases of a kernel; where a function's second instruction is, behind ftrace's call, differs by the landing pad of newer ones. */
@@ -57,6 +59,20 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
     {
       name: "kprobe: of a module", command: "/bin/work 5 /dev/net/tun", script: "kprobe:tun:tun_chr_open /pid == cpid/ { @[func] = count(); }",
       output: "@[tun_chr_open]: 5",
+    },
+    ...["kprobe:type_show", "kprobe:type_sho*", "kretprobe:type_show", "kretprobe:type_show:maxactive=5", "insn:type_show:0", "ret:type_show"].map((probe): ProbeCase => ({
+      name: `several functions of one name: ${probe}`, command: `cat ${types}`, script: `${probe} /pid == cpid/ { @[func] = count(); }`, output: "@[type_show]: 5",
+      ...(probe.includes("*") || !/^kr?e?t?probe/.test(probe) ? {} : { warning: /`type_show` is the name of \d+ functions: probing all of them\n/ }),
+    })),
+    {
+      name: "several functions of one name: kprobe and kretprobe", command: `cat ${types}`,
+      script: `kprobe:type_show /pid == cpid/ { @start[tid] = arg2; @entries = count(); }
+        kretprobe:type_show /@start[tid]/ { @returns = count(); delete(@start, tid); }`,
+      output: "@entries: 5\n@returns: 5", warning: /`type_show` is the name of \d+ functions: probing all of them\n/,
+    },
+    {
+      name: "several functions of one name: an offset", script: "kprobe:type_show+4 { }", output: "",
+      refusal: /`type_show` is the name of \d+ functions, whose code differs[^]*choose among kprobe:0xffffffff/,
     },
     { name: "kprobe: kernel stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[kstack(3)] = count(); }`, output: /^@\[\s+vfs_read\+\d+\s[^]*sys_read\+\d+[^]*\]: 1000$/ },
     { name: "kprobe: user stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[ustack(1)] = count(); }`, output: /^@\[\s+__read\+\d+\s|^@\[\s+\w*read\w*\+\d+\s[^]*\]: 1000$/ },

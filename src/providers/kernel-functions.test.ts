@@ -1,0 +1,83 @@
+// Kernel functions that share a name, on a made-up machine.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SiteRef } from "../language/check/checked.ts";
+import { i64 } from "../language/types.ts";
+import { withoutRefused } from "./attachment.ts";
+import type { KprobeSite } from "./kernel-functions.ts";
+import { plainTypes } from "./kernel-types.ts";
+import type { Attachment, Resolution } from "./provider.ts";
+import { resolveSpec, splitPattern } from "./registry.ts";
+import type { FunctionPlace, System } from "./system.ts";
+
+const shared: Record<string, readonly FunctionPlace[]> = {
+  show: [{ address: 0x1000n, module: "vmlinux" }, { address: 0x2000n, module: "vmlinux" }, { address: 0x9000n, module: "tun" }],
+  // The other one was only there while the kernel started.
+  setup: [{ address: 0x3000n, module: "vmlinux" }],
+};
+const names = ["only", "setup", "show", "register_fprobe_ips"];
+const absent = (): undefined => undefined;
+const system: System = {
+  types: plainTypes,
+  capabilities: { kernel: [6, 14], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
+  kernelFunction: (name) => (names.includes(name) ? { name, btfId: 1, module: "vmlinux", parameters: [], result: i64 } : undefined),
+  kernelFunctions: () => names, functionModule: (name) => (names.includes(name) ? "vmlinux" : undefined), functionsSharing: (name) => shared[name] ?? [],
+  symbolAddress: absent, tracepoint: absent, tracepoints: () => [], rawTracepoint: absent, hasRawTracepoint: () => false,
+  rawTracepoints: () => [], iterators: () => [], binary: absent, mappedBinaries: () => [],
+};
+
+function resolve(text: string): Resolution {
+  const [provider, ...parts] = splitPattern(text);
+  return resolveSpec({ provider, parts, text, span: { start: 0, end: text.length } }, system, { missing: "error", uses: new Set() });
+}
+const placesOf = (text: string): string[] => resolve(text).variants.flatMap(({ sites }) => sites.map(({ name, func, data }) => {
+  const { symbol, offset, wildcard } = data as KprobeSite;
+  return `${name} ${func} ${symbol ?? ""}${symbol === undefined ? `0x${offset.toString(16)}` : ""}${wildcard === undefined ? "" : ` of ${wildcard}`}`;
+}));
+
+test("all functions of a name are probed, by their addresses, and that is said", () => {
+  assert.deepEqual(placesOf("kretprobe:show"), ["1000", "2000", "9000"].map((address) => `kretprobe:show show 0x${address} of kretprobe:show`));
+  assert.deepEqual(resolve("kretprobe:show").diagnostics.map(({ severity, message }) => [severity, message]), [["warning", "`show` is the name of 3 functions: probing all of them"]]);
+  assert.deepEqual(placesOf("kretprobe:only"), ["kretprobe:only only only"]);
+  // Nothing to choose from, but the kernel would not know that.
+  assert.deepEqual(placesOf("kretprobe:setup"), ["kretprobe:setup setup 0x3000"]);
+  assert.deepEqual(resolve("kretprobe:setup").diagnostics, []);
+});
+
+test("a module's is one of them", () => {
+  assert.deepEqual(placesOf("kretprobe:tun:show"), ["kretprobe:tun:show show 0x9000"]);
+  assert.deepEqual(resolve("kretprobe:tun:show").diagnostics, []);
+  assert.equal(placesOf("kretprobe:vmlinux:show").length, 2);
+  assert.match(resolve("kretprobe:tap:show").diagnostics[0]?.message ?? "", /there is no kernel function `show` in the module `tap`/);
+});
+
+test("a wildcard means all of them, and does not mention it", () => {
+  assert.deepEqual(placesOf("kretprobe:s*"), ["setup setup 0x3000", "show show 0x1000", "show show 0x2000", "show show 0x9000"].map((place) => `kretprobe:${place} of kretprobe:s*`));
+  assert.deepEqual(resolve("kretprobe:s*").diagnostics, []);
+});
+
+test("an offset is of one function, and fentry's name means the first", () => {
+  const { variants, diagnostics: [refusal] } = resolve("kprobe:show+5");
+  assert.deepEqual(variants, []);
+  assert.equal(refusal?.message, "`show` is the name of 3 functions, whose code differs");
+  assert.equal(refusal.help, "choose among kprobe:0x1005, kprobe:0x2005, kprobe:0x9005");
+  const fentry = resolve("fentry:show");
+  assert.equal(fentry.variants.length, 1);
+  assert.deepEqual(fentry.diagnostics.map(({ severity, message }) => [severity, message]), [["warning", "`show` is the name of 3 functions, of which the kernel takes the first"]]);
+  assert.deepEqual(resolve("fentry:s*").diagnostics, []);
+});
+
+test("what the kernel refuses of a wildcard is left out, unless that is all of it or not about the place", () => {
+  const site = (name: string, wildcard?: string): SiteRef => ({ name, data: { offset: 0n, ...(wildcard === undefined ? {} : { wildcard }) } satisfies KprobeSite });
+  const wildcardOf = ({ data }: SiteRef): string | undefined => (data as KprobeSite).wildcard;
+  const [a, b, c, alone] = [site("kprobe:a", "kprobe:*"), site("kprobe:b", "kprobe:*"), site("kprobe:c", "kprobe:*"), site("kprobe:alone")];
+  const left = (failed: Attachment["failed"]): unknown => {
+    const attachment: Attachment = { attached: 1, failed, descriptors: [], [Symbol.dispose]() {} };
+    const { failed: stillFailed, skipped = [] } = withoutRefused(attachment, [a, b, c, alone], wildcardOf);
+    return [stillFailed.map((one) => `${one.site.name}: ${one.reason}`), skipped.map(({ probe, reason }) => `${probe}: ${reason}`)];
+  };
+  const refused = (one: SiteRef): Attachment["failed"][number] => ({ site: one, reason: "no", ofPlace: true });
+  assert.deepEqual(left([refused(b), refused(alone)]), [["kprobe:alone: no"], ["kprobe:*: the kernel refuses 1 of its 3 places (b): code that it patches at run time or must not probe"]]);
+  assert.deepEqual(left([refused(a), refused(b), refused(c)]), [["kprobe:*: no"], []]);
+  assert.deepEqual(left([{ site: a, reason: "too many open files", ofPlace: false }]), [["kprobe:a: too many open files"], []]);
+});
