@@ -31,8 +31,12 @@ test("-d takes stages, or all of them", () => {
 
 test("bpftrace's options for what strobe does anyway have no effect", () => {
   const plain = readOptions(["-e", "x", "one"]);
-  assert.deepEqual(readOptions(["-I", "dir", "-Iother", "-kk", "--warnings", "--include=file.h", "--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
+  assert.deepEqual(readOptions(["-I", "dir", "-Iother", "--include=file.h", "--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
   assert.throws(() => readOptions(["-e", "x", "--include"]), /--include needs a value/);
+});
+
+test("-k asks for warnings, as does -kk of old scripts", () => {
+  for (const words of [["-k"], ["-kk"], ["--warnings"]]) assert.equal(readOptions([...words, "-e", "x"]).warnings, true);
 });
 
 test("what makes no sense is said", () => {

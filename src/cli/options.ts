@@ -31,6 +31,7 @@ export const flags = {
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
+  warnings: { short: "k", long: "warnings", group: "Output", doc: "say where reads of memory and look-ups in maps failed, and how often" },
   stats: { long: "stats", group: "Output", doc: "say what the handlers cost: runs, nanoseconds, share of the CPUs" },
   verbose: { short: "v", long: "verbose", group: "Output", doc: "say what is done: programs, maps, the verifier's log" },
   maxOverhead: {
@@ -53,8 +54,6 @@ const withoutEffect: ReadonlyMap<string, boolean> = new Map([
   ["-I", true], ["--include", true],
   // Features are probed when they are needed, and functions asked of the kernel itself.
   ["--no-feature", true], ["--traceable-functions", true],
-  // A read that fails gives zero, and says nothing.
-  ["-k", false], ["--warnings", false],
   // There is no LLVM.
   ["--verify-llvm-ir", false],
 ]);
@@ -75,6 +74,7 @@ export interface Options {
   readonly buffering: "line" | "full" | "none";
   readonly quiet: boolean;
   readonly noWarnings: boolean;
+  readonly warnings: boolean;
   readonly stats: boolean;
   /** 0.02: 2 %. */
   readonly maxOverhead?: number;
@@ -176,6 +176,7 @@ export function readOptions(argv: readonly string[]): Options {
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
+    warnings: has("warnings"),
     stats: has("stats"),
     maxOverhead: values.has("maxOverhead") ? readShare(values.get("maxOverhead") ?? "") : undefined,
     verbose: has("verbose"),

@@ -18,8 +18,8 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. */
 export async function run(options: Options): Promise<number> {
   const { source, positional } = readScript(options);
-  const { named, pid, command, follow, unsafe, maxOverhead, stats } = options;
-  const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats };
+  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings } = options;
+  const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings };
   const compiled = compileScript(source, script);
   showDiagnostics(compiled, options);
   if (!compiled.plan) return 1;
@@ -33,10 +33,10 @@ export async function run(options: Options): Promise<number> {
 
   const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
   const consumer = options.format === "json"
-    ? new JsonConsumer({ output, buffering: options.buffering, quiet: options.quiet })
+    ? new JsonConsumer({ output, buffering: options.buffering, quiet: options.quiet, noWarnings: options.noWarnings })
     : new TextConsumer({
         output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun,
-        folded: options.format === "folded",
+        folded: options.format === "folded", noWarnings: options.noWarnings,
       });
   const log = options.verbose || options.debug.includes("verifier") ? (line: string) => void process.stderr.write(`${line}\n`) : undefined;
   // A signal that comes while probes are being attached counts as well.

@@ -101,11 +101,11 @@ export type Source =
    * destination is a key, compared or stored in a map (`padded`); in an event only the terminator is sure.
    * A failed read gives the empty string.
    */
-  | { readonly kind: "string"; readonly space: "kernel" | "user"; readonly address: Value; readonly limit?: Value; readonly size: number; readonly padded: boolean }
+  | { readonly kind: "string"; readonly space: "kernel" | "user"; readonly address: Value; readonly limit?: Value; readonly size: number; readonly padded: boolean; readonly watch?: number }
   /** `size` bytes read from memory; zeros when the read fails. */
-  | { readonly kind: "memory"; readonly space: "kernel" | "user"; readonly address: Value; readonly size: number }
+  | { readonly kind: "memory"; readonly space: "kernel" | "user"; readonly address: Value; readonly size: number; readonly watch?: number }
   /** u32 length, then that many bytes (at most capacity) read from memory: a BufferType. */
-  | { readonly kind: "buffer"; readonly space: "kernel" | "user"; readonly address: Value; readonly length: Value; readonly capacity: number; readonly padded: boolean }
+  | { readonly kind: "buffer"; readonly space: "kernel" | "user"; readonly address: Value; readonly length: Value; readonly capacity: number; readonly padded: boolean; readonly watch?: number }
   /** The current task's comm, 16 bytes, zero-padded. */
   | { readonly kind: "comm" }
   /** A StackType value (16 bytes): captures the stack into the stack map `map`. */
@@ -114,6 +114,7 @@ export type Source =
   /** Text of a file path behind a `struct path *`: bpf_d_path, where allowed. */
   | { readonly kind: "path"; readonly address: Value; readonly size: number };
 
+/** `watch`, here and in sources: where a failure is counted (watches.ts). */
 export type Instruction =
   | { readonly op: "constant"; readonly result: Value; readonly value: bigint }
   | { readonly op: "binary"; readonly kind: BinaryOp; readonly result: Value; readonly left: Value; readonly right: Value }
@@ -132,7 +133,7 @@ export type Instruction =
   /** Zeroes bytes. */
   | { readonly op: "zero"; readonly at: Place; readonly size: number }
   /** Reads a scalar at an address: a probe read (0 when it fails), or a plain load where typed. */
-  | { readonly op: "read"; readonly result: Value; readonly space: ReadSpace; readonly address: Value; readonly offset: number; readonly size: Width; readonly signed: boolean }
+  | { readonly op: "read"; readonly result: Value; readonly space: ReadSpace; readonly address: Value; readonly offset: number; readonly size: Width; readonly signed: boolean; readonly watch?: number }
   /** Fills memory from a source. */
   | { readonly op: "fill"; readonly to: Place; readonly source: Source; /** The characters or bytes copied (strings: without the terminator). */ readonly length?: Value }
   /**
@@ -151,9 +152,9 @@ export type Instruction =
 
   // ── maps: `key` is absent on scalar maps. Keys are whole: every byte written, padding zero. ──
   /** The value of a scalar-valued map entry; 0 when missing. */
-  | { readonly op: "map-load"; readonly result: Value; readonly map: number; readonly key?: Place; readonly size: Width; readonly signed: boolean }
+  | { readonly op: "map-load"; readonly result: Value; readonly map: number; readonly key?: Place; readonly size: Width; readonly signed: boolean; readonly watch?: number }
   /** Copies an entry into memory; zeros when missing. */
-  | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly key?: Place; readonly size: number }
+  | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly key?: Place; readonly size: number; readonly watch?: number }
   | { readonly op: "map-has"; readonly result: Value; readonly map: number; readonly key?: Place }
   | { readonly op: "map-store"; readonly map: number; readonly key?: Place; readonly source: Source }
   /** Adds to a 64-bit entry (made when missing), atomically; the result is the new value, or the old one. */

@@ -10,7 +10,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { writeFully } from "./sink.ts";
-import { troubleText } from "./trouble.ts";
+import { troubleText, warns } from "./trouble.ts";
 import { memoryOf, readWords } from "./values.ts";
 
 const flushBytes = 1 << 16;
@@ -21,15 +21,17 @@ export class JsonConsumer implements Consumer {
   readonly #output: number;
   readonly #full: boolean;
   readonly #quiet: boolean;
+  readonly #noWarnings: boolean;
   readonly #out = new ByteWriter();
   events = 0;
   lost = 0;
   /** Called before anything is written: a live line on the terminal makes room. */
   beforeWrite: (() => void) | undefined;
 
-  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean }) {
+  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean; readonly noWarnings?: boolean }) {
     this.#output = options.output;
     this.#quiet = options.quiet ?? false;
+    this.#noWarnings = options.noWarnings ?? false;
     this.#full = options.buffering === "full";
   }
 
@@ -46,6 +48,7 @@ export class JsonConsumer implements Consumer {
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
+        if (action.to === "warning" && this.#noWarnings) return () => {};
         const out = this.#out;
         const write = printfWriter(action.format, fields, memory, out, services);
         const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
@@ -108,6 +111,7 @@ export class JsonConsumer implements Consumer {
 
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
+    if (this.#noWarnings && warns(trouble)) return;
     switch (trouble.kind) {
       case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
       case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);
@@ -117,6 +121,10 @@ export class JsonConsumer implements Consumer {
       case "detached": {
         const { kind, ...facts } = trouble;
         return this.#object(kind, JSON.stringify(facts));
+      }
+      case "failed": {
+        const { watched: { call, place }, code, count } = trouble;
+        return this.#object("failed_calls", JSON.stringify({ filename: place.source, line: place.line, col: place.column, helper: call, retcode: code, count }));
       }
       case "cut-stacks":
       case "attach":

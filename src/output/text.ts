@@ -11,7 +11,7 @@ import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { seriesText } from "./series.ts";
 import { writeFully } from "./sink.ts";
-import { troubleText } from "./trouble.ts";
+import { troubleText, warns } from "./trouble.ts";
 import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
 
 export type Buffering = "line" | "full" | "none";
@@ -22,6 +22,8 @@ export interface TextOptions {
   /** Descriptor for messages. */
   readonly messages: number;
   readonly quiet: boolean;
+  /** Says nothing that warns: warnf(), lost events, failures. */
+  readonly noWarnings?: boolean;
   readonly buffering: Buffering;
   /** Nothing but messages: `--dry-run`. */
   readonly silent?: boolean;
@@ -62,6 +64,7 @@ export class TextConsumer implements Consumer {
     switch (action.kind) {
       case "printf": {
         if (action.to === "output") return printfWriter(action.format, fields, memory, out, services);
+        if (action.to === "warning" && this.#options.noWarnings) return () => {};
         const write = printfWriter(action.format, fields, memory, out, services);
         const label = action.to === "error" ? "ERROR" : "WARNING";
         const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
@@ -129,6 +132,7 @@ export class TextConsumer implements Consumer {
 
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
+    if (this.#options.noWarnings && warns(trouble)) return;
     this.#message(() => this.#out.text(`${troubleText(trouble)}\n`));
   }
 

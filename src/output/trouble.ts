@@ -1,3 +1,4 @@
+import { errorMessages } from "./system-names.ts";
 import type { Trouble } from "../session/events.ts";
 import { count, percent } from "./overhead.ts";
 
@@ -6,6 +7,13 @@ export function troubleText(trouble: Trouble): string {
   switch (trouble.kind) {
     case "lost": return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
     case "map-full": return `WARNING: ${trouble.count} updates of @${trouble.map} failed: the map is full (raise max_map_keys)`;
+    case "failed": {
+      const { watched: { call, place, line }, code, count: times } = trouble;
+      const why = code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;
+      const mark = " ".repeat(place.column - 1) + "~".repeat(Math.max(1, Math.min(place.endColumn, line.length + 1) - place.column));
+      return `${place.source}:${place.line}:${place.column}-${place.endColumn}: WARNING: ${why}\n`
+        + `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${line}\n${mark}`;
+    }
     case "cut-stacks":
       return trouble.unknown
         ? `WARNING: ${trouble.count} stacks follow frame pointers only: their processes were not known yet`
@@ -25,4 +33,9 @@ export function troubleText(trouble: Trouble): string {
     case "skipped": return `WARNING: ${count(trouble.count)} events of ${trouble.probe} left out to keep within --max-overhead`;
     case "message": return trouble.text;
   }
+}
+
+/** Whether it is a warning, which `--no-warnings` leaves out: all but errors that are told as messages. */
+export function warns(trouble: Trouble): boolean {
+  return trouble.kind !== "message" || trouble.text.startsWith("WARNING");
 }

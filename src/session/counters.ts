@@ -34,6 +34,7 @@ export class TroubleCounters {
       this.#known.add(offset);
       this.#counters.push({ offset, trouble, seen: 0 });
     };
+    for (const watched of plan.watches) add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {
       if (role.kind === "unwind-processes") {
@@ -44,6 +45,16 @@ export class TroubleCounters {
       const { name } = plan.maps[role.map];
       add(failureOffset, (count) => ({ kind: "map-full", map: name, count }));
     }
+  }
+
+  /** A failure's code, on whichever CPU there was one. */
+  #code(offset: number): number {
+    const { memory: { u32 }, stripe, cpus } = this.#region!;
+    for (let cpu = 0; cpu < cpus; cpu++) {
+      const code = u32[(offset + cpu * stripe) >>> 2] | 0;
+      if (code !== 0) return code;
+    }
+    return 0;
   }
 
   /** What was counted since the last call. */

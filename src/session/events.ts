@@ -1,5 +1,5 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
-import type { EventSchema, Plan } from "../compiler/plan.ts";
+import type { EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
 import type { SessionStats } from "./stats.ts";
 
@@ -85,6 +85,8 @@ export interface MapSnapshot {
 export type Trouble =
   | { readonly kind: "lost"; readonly probe: string; readonly count: number }
   | { readonly kind: "map-full"; readonly map: string; readonly count: number }
+  /** Reads or look-ups of one place that failed, with the last one's code (0: there was no such key). */
+  | { readonly kind: "failed"; readonly watched: WatchedPlace; readonly code: number; readonly count: number }
   /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
   | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
   /** `help`: why, and what to change; without it the handler was running already. */

@@ -25,6 +25,28 @@ export function countFailure(scope: FunctionScope, map: number): void {
   if (offset !== undefined) count(scope, offset);
 }
 
+/** With `-k`: a helper's result is looked at, and a failure counted with it. `found`: it is an address, and 0 is the failure. */
+export function countFailed(scope: FunctionScope, watch: number | undefined, result: Register, found = false): void {
+  const offset = watch === undefined ? undefined : scope.options.watchOffsets?.[watch];
+  if (offset === undefined) return;
+  const { emitter } = scope;
+  const failed = emitter.label();
+  const done = emitter.label();
+  emitter.branchConstant(found ? Jump.JEQ : Jump.JSLT, result, 0n, failed);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(failed);
+    count(scope, offset);
+    if (!found) emitter.store(behind(scope.stripeAddress(false), offset + 8), 8, result);
+    emitter.jump(done);
+  });
+}
+
+/** Of the helper that was just called. */
+export function watchResult(scope: FunctionScope, watch: number | undefined): void {
+  if (watch !== undefined) countFailed(scope, watch, scope.emitter.copy(0));
+}
+
 /** An unwound stack ended early: why is one of `cutStack`. */
 export function countCut(scope: FunctionScope, why: Register): void {
   const { emitter } = scope;

@@ -3,7 +3,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
-import { countFailure } from "./counts.ts";
+import { countFailed, countFailure } from "./counts.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { copy, fill, inPlace, zero } from "./memory.ts";
@@ -41,6 +41,7 @@ export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void
     return;
   }
   const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  countFailed(scope, instruction.watch, entry, true);
   const missing = emitter.label();
   const loaded = emitter.constant(0n);
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
@@ -58,6 +59,7 @@ export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void
     return;
   }
   const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  countFailed(scope, instruction.watch, entry, true);
   const missing = emitter.label();
   const done = emitter.label();
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);

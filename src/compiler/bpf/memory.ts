@@ -3,6 +3,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import type { Place, Source } from "../ir.ts";
 import { addressOf, at, behind, constant, inRegister } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
+import { countFailed, watchResult } from "./counts.ts";
 import { storeValue } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { fillStack } from "./stacks.ts";
@@ -86,6 +87,7 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
     case "memory":
       // Zeroes when it fails: the helper does that.
       emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(to), constant(source.size), inRegister(scope.use(source.address)));
+      watchResult(scope, source.watch);
       return undefined;
     case "buffer": return fillBuffer(scope, to, source, wantLength);
     case "comm":
@@ -132,8 +134,10 @@ function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { 
     emitter.add(size, 1);
     emitter.call(helper, addressOf(to), inRegister(size), inRegister(address));
   }
+  const result = wantLength || source.watch !== undefined ? emitter.copy(0) : undefined;
+  if (result !== undefined) countFailed(scope, source.watch, result);
   // A failed read leaves zeroes, so the terminator is there in any case.
-  return wantLength ? lengthFromResult(scope) : undefined;
+  return wantLength && result !== undefined ? lengthFrom(scope, result) : undefined;
 }
 
 interface Text { readonly memory: Memory; readonly capacity: number }
@@ -163,8 +167,11 @@ function bounded(scope: FunctionScope, value: Register, most: number): Register 
 
 /** Of a string helper, in r0: it counts the terminator, and is negative when it failed. */
 function lengthFromResult(scope: FunctionScope): Register {
+  return lengthFrom(scope, scope.emitter.copy(0));
+}
+
+function lengthFrom(scope: FunctionScope, length: Register): Register {
   const { emitter } = scope;
-  const length = emitter.copy(0);
   const fine = emitter.label();
   emitter.branchConstant(Jump.JSGT, length, 0n, fine);
   emitter.set(length, 1n);
@@ -183,6 +190,7 @@ function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { 
     : emitter.constant(BigInt.asUintN(64, known) > BigInt(source.capacity) ? BigInt(source.capacity) : known);
   emitter.store(to, 4, length);
   emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(at(to, 4)), inRegister(length), inRegister(address));
+  watchResult(scope, source.watch);
   return wantLength ? length : undefined;
 }
 

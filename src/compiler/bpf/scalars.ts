@@ -2,6 +2,7 @@
 import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
+import { watchResult } from "./counts.ts";
 import { addressOf, behind, constant, inRegister } from "./emitter.ts";
 import type { Register } from "./machine.ts";
 import { negations } from "./straighten.ts";
@@ -210,15 +211,16 @@ export function generateRead(scope: FunctionScope, instruction: Of<"read">): voi
     scope.loadExtended(result, behind(scope.use(instruction.address), instruction.offset), instruction.size, instruction.signed);
     return;
   }
-  probeRead(scope, result, scope.use(instruction.address), instruction.offset, instruction.size, instruction.signed, instruction.space === "user");
+  probeRead(scope, result, scope.use(instruction.address), instruction.offset, instruction.size, instruction.signed, instruction.space === "user", instruction.watch);
 }
 
 /** The helper zeroes its buffer when it fails, so the load needs no check. */
-function probeRead(scope: FunctionScope, result: Register, address: Register, offset: number, size: Width, signed: boolean, user: boolean): void {
+function probeRead(scope: FunctionScope, result: Register, address: Register, offset: number, size: Width, signed: boolean, user: boolean, watch?: number): void {
   const { emitter } = scope;
   const buffer = emitter.temporary(8);
   const from = offset === 0 ? inRegister(address) : addressOf(behind(address, offset));
   emitter.call(user ? "probe_read_user" : "probe_read_kernel", addressOf(buffer), constant(size), from);
+  watchResult(scope, watch);
   scope.loadExtended(result, buffer, size, signed);
 }
 

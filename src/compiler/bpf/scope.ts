@@ -26,6 +26,8 @@ export interface GenerateOptions {
   readonly returnInstances?: ReturnInstances | undefined;
   /** Where the kernel keeps which file is mapped, for the unwinder; undefined where it cannot ask. */
   readonly mappedFiles?: MappedFiles | undefined;
+  /** With `-k`: where in the stripe the failures of each watched place are counted. */
+  readonly watchOffsets?: readonly number[];
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
 }

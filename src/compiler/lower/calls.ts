@@ -10,6 +10,7 @@ import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { entryValue, keyPlace, mapOf } from "./map-access.ts";
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
+import { pathText } from "./paths.ts";
 import { isRegister, widthOf } from "./registers.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
@@ -287,7 +288,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
     case "path": {
       const memory = pointed(f, args[0]);
       if (memory.at !== "memory") return f.refuse(args[0].span, "`path()` wants a struct path in the kernel");
-      return { at: "source", source: { kind: "path", address: addressOf(f, memory), size: sizeOf(type) } };
+      return pathText(f, e, memory);
     }
     case "kstack":
     case "ustack":

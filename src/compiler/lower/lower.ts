@@ -6,7 +6,8 @@ import { fieldLayout, roundUp } from "../../language/layout.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
-import type { EventSchema } from "../plan.ts";
+import type { EventSchema, WatchedPlace } from "../plan.ts";
+import { Watches } from "../watches.ts";
 import * as expressions from "./expressions.ts";
 import { probeNames } from "./probe-names.ts";
 import { statement } from "./statements.ts";
@@ -19,11 +20,14 @@ export interface LowerSettings {
   readonly addresses?: Addresses;
   /** More handlers may come while it runs: room is left for them. */
   readonly growing?: boolean;
+  /** Counts reads and look-ups that fail (watches.ts). */
+  readonly watch?: boolean;
 }
 
 export interface LoweredProgram {
   readonly module: IrModule;
   readonly schemas: readonly EventSchema[];
+  readonly watches: readonly WatchedPlace[];
   readonly timeFormats: readonly string[];
   readonly regions: Regions;
   /** The function of each checked handler: index into `module.functions`. */
@@ -55,13 +59,16 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     schemas: [],
     timeFormats: [],
     probeNames: probeNames(checked.handlers),
+    ...(settings.watch ? { watches: new Watches() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
-  const regions = layRegions(module.maps, module.schemas.length, settings.growing);
+  const regions = layRegions(module.maps, module.schemas.length, settings.growing, module.watches?.list.length);
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
     timeFormats: module.timeFormats,
+    watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
+      { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
     regions,
     handlers,
   };
@@ -120,6 +127,11 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventS
     probe: draft.probe,
     lostOffset,
   };
+}
+
+function lineAt({ text }: Source, { start }: Span): string {
+  const end = text.indexOf("\n", start);
+  return text.slice(text.lastIndexOf("\n", start - 1) + 1, end < 0 ? text.length : end);
 }
 
 /** Lines and columns count from 1. */

@@ -20,12 +20,15 @@ interface Draft {
   readonly definitions: Map<Variable, Value>;
 }
 
+type Origin = Extract<Instruction, { op: "read" | "builtin" }>;
+
 export class FunctionBuilder {
   readonly values: ValueInfo[] = [];
   readonly slots: { name: string; size: number; align: number }[] = [];
   readonly #blocks: Draft[] = [];
   readonly #constants = new Map<Value, bigint>();
   readonly #replaced = new Map<Value, Value>();
+  readonly #origins = new Map<Value, Origin>();
   #variables = 0;
   #current: number;
 
@@ -48,9 +51,19 @@ export class FunctionBuilder {
     return this.slots.push({ name, size, align }) - 1;
   }
 
-  emit(instruction: Instruction): void {
+  /** Put between: what each instruction becomes before it is emitted. */
+  watch: ((instruction: Instruction) => Instruction) | undefined;
+
+  emit(made: Instruction): void {
     const block = this.#blocks[this.#current];
+    const instruction = this.watch === undefined ? made : this.watch(made);
     if (block.terminator === undefined) block.instructions.push(instruction);
+    if (instruction.op === "read" || instruction.op === "builtin") this.#origins.set(instruction.result, instruction);
+  }
+
+  /** The read of memory, or the builtin, that a value is from. */
+  originOf(value: Value): Origin | undefined {
+    return this.#origins.get(value);
   }
 
   /** Emits an instruction at the start of the function, before all others. */

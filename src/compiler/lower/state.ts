@@ -8,7 +8,8 @@ import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { EventAction } from "../plan.ts";
-import type { IrFunction, IrMap, Place, ReadSpace, Source, Value } from "../ir.ts";
+import type { Watches } from "../watches.ts";
+import type { Instruction, IrFunction, IrMap, Place, ReadSpace, Source, Value } from "../ir.ts";
 import { isRegister } from "./registers.ts";
 import type { Variable } from "./ssa.ts";
 import { FunctionBuilder } from "./ssa.ts";
@@ -46,6 +47,8 @@ export interface ModuleState {
   readonly schemas: SchemaDraft[];
   readonly timeFormats: string[];
   readonly probeNames: string[];
+  /** With `-k`. */
+  readonly watches?: Watches;
 }
 
 /** The recursive walk. */
@@ -115,6 +118,7 @@ export class FunctionState {
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
   frame: Frame;
+  #span: Span | undefined;
   /** Slot of the outer function that this callback shares. */
   readonly #captureSlot: number;
   #captureSize = 0;
@@ -128,19 +132,33 @@ export class FunctionState {
     this.frame = frame;
     this.outer = outer;
     this.schemas = outer?.schemas ?? new Map();
+    const { watches } = module;
+    if (watches !== undefined) this.build.watch = (instruction) => watched(instruction, watches, this.#span);
     this.#captureSlot = outer === undefined ? -1 : outer.build.newSlot("captures", 0);
   }
 
   // ── the walk, bound to this function ──
 
-  value(expression: Expression): Value { return this.module.walk.value(this, expression); }
-  locate(expression: Expression): Located { return this.module.walk.locate(this, expression); }
-  into(expression: Expression, type: Type, place: Place): void { this.module.walk.into(this, expression, type, place); }
-  source(expression: Expression, type: Type, padded: boolean): Source { return this.module.walk.source(this, expression, type, padded); }
+  value(expression: Expression): Value { return this.#at(expression, () => this.module.walk.value(this, expression)); }
+  locate(expression: Expression): Located { return this.#at(expression, () => this.module.walk.locate(this, expression)); }
+  into(expression: Expression, type: Type, place: Place): void { this.#at(expression, () => this.module.walk.into(this, expression, type, place)); }
+  source(expression: Expression, type: Type, padded: boolean): Source {
+    const source = this.#at(expression, () => this.module.walk.source(this, expression, type, padded));
+    return this.module.watches === undefined ? source : this.module.watches.source(source, expression.span);
+  }
   condition(expression: Expression, then: number, otherwise: number): void {
     this.module.walk.condition(this, expression, then, otherwise);
   }
   run(statement: Statement): void { this.module.walk.statement(this, statement); }
+
+  /** What is emitted meanwhile is of this expression. */
+  #at<T>({ span }: Expression, lower: () => T): T {
+    const outer = this.#span;
+    this.#span = span;
+    const made = lower();
+    this.#span = outer;
+    return made;
+  }
 
   /** Stops compiling: something the checker let pass that cannot be compiled. */
   refuse(span: Span, message: string, help?: string): never {
@@ -284,5 +302,22 @@ export class FunctionState {
       }
     };
     return { slot: this.#captureSize > 0 ? this.#captureSlot : undefined, takeBack, leaves: this.#leaves };
+  }
+}
+
+/** With where its failures are counted, when it is one that can fail. */
+function watched(instruction: Instruction, watches: Watches, span: Span | undefined): Instruction {
+  if (span === undefined) return instruction;
+  switch (instruction.op) {
+    case "read": {
+      const { space } = instruction;
+      return space === "typed" ? instruction : { ...instruction, watch: watches.at(span, `probe_read_${space}`) };
+    }
+    case "fill":
+    case "map-store": return { ...instruction, source: watches.source(instruction.source, span) };
+    case "emit": return { ...instruction, fields: instruction.fields.map((field) => watches.source(field, span)) };
+    case "map-load":
+    case "map-copy": return instruction.key === undefined ? instruction : { ...instruction, watch: watches.at(span, "map_lookup_elem") };
+    default: return instruction;
   }
 }

@@ -1,0 +1,52 @@
+// What scripts written for bpftrace take for granted, where it takes the kernel to tell.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { strobe } from "../support/strobe.ts";
+
+test("path() names the files of an iterator", async () => {
+  const sleeper = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore"] });
+  await once(sleeper, "spawn");
+  try {
+    const run = async (script: string): Promise<string[]> => {
+      const { stdout, stderr, code } = await strobe(["-q", "-e", script, String(sleeper.pid)]);
+      assert.equal(stderr, "");
+      assert.equal(code, 0);
+      return stdout.trim().split("\n");
+    };
+    const files = await run('iter:task_file { if (ctx.task.pid == $1) { printf("%d:%s\\n", ctx.fd, path(ctx.file.f_path)); } }');
+    assert.deepEqual(files.slice(0, 3), ["0:/dev/null", "1:/dev/null", "2:/dev/null"]);
+    const mapped = await run('iter:task_vma { if (ctx.task.pid == $1) { printf("%s\\n", path(ctx.vma.vm_file.f_path)); } }');
+    assert.ok(mapped.some((path) => path.endsWith("/sleep")), mapped.join("\n"));
+    // Memory of no file has no name, and a variable is as good as the context.
+    assert.ok(mapped.includes(""));
+    const held = await run("iter:task_file { $file = ctx.file; if (ctx.task.pid == $1) { @[path($file.f_path, 6)] = count(); } }");
+    assert.ok(held.includes("@[/null]: 3"), held.join("\n"));
+  } finally {
+    sleeper.kill();
+  }
+});
+
+test("-k tells where reads and look-ups failed, and how often", async () => {
+  const script = [
+    "tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0/ {",
+    '  @known[1] = 1; print((str(args.buf, 1) == "x", *(uint8*)16, @known[2]));',
+    "}",
+  ].join("\n");
+  const command = "dd if=/dev/zero of=/dev/null bs=1 count=2 status=none";
+  const { stdout, stderr, code } = await strobe(["-q", "-k", "-e", script, "-c", command]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^(\(false, 0, 0\)\n){2}/);
+  // The two calls may be noticed one after the other.
+  const line = script.split("\n")[1];
+  const told = (from: number, to: number, why: string): RegExp => new RegExp(
+    `^(-e:2:${from}-${to}: WARNING: ${why}(, 2 times)?\n${line.replace(/[()*[\]]/g, "\\$&")}\n {${from - 1}}~{${to - from}}\n){1,2}`, "m");
+  assert.match(stderr, told(50, 61, "Bad address\nAdditional Info - helper: probe_read_user, retcode: -14"));
+  assert.match(stderr, told(63, 72, "Can't lookup map element because it does not exist.\nAdditional Info - helper: map_lookup_elem, retcode: 0"));
+  assert.doesNotMatch(stderr, /:2:2\d-/); // the read that went well
+  const silent = await strobe(["-q", "-k", "--no-warnings", "-e", script, "-c", command]);
+  assert.equal(silent.stderr, "");
+  const json = await strobe(["-q", "-k", "-f", "json", "-e", script, "-c", command]);
+  assert.match(json.stdout, /^\{"type": "failed_calls", "data": \{"filename":"-e","line":2,"col":50,"helper":"probe_read_user","retcode":-14,"count":[12]\}\}$/m);
+});
