@@ -22,7 +22,9 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     // Where the providers look for it.
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
-    return { exitCode, traced: exitCode === 0 && !options.help && !options.version && !options.info && !options.list };
+    const traced = exitCode === 0 && !options.help && !options.version && !options.info && !options.list;
+    if (traced) (await import("../api/compile.ts")).thisMachine().keepTypes();
+    return { exitCode, traced };
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
   }

@@ -139,3 +139,19 @@ test("damaged bytes give a BtfError or types, never a crash or a hang", () => {
     }
   }), { numRuns: 1000 });
 });
+
+test("BTF that is opened with its index answers the same", () => {
+  const w = new BtfWriter();
+  const int = w.int("int", 4, { signed: true });
+  const names = Array.from({ length: 40 }, (_, i) => `type_${i % 30}`);
+  for (const name of names) w.typedef(name, int);
+  const plain = new Btf(w.bytes());
+  const known = new Btf(w.bytes(), undefined, plain.index());
+  for (const name of ["int", "absent", "", ...names]) assert.deepEqual(known.findAll(name), new Btf(w.bytes()).findAll(name), name);
+  assert.equal(known.end, plain.end);
+  assert.deepEqual(known.findAll("type_3"), [int + 4, int + 34]);
+
+  w.typedef("one_more", int);
+  const other = new Btf(w.bytes(), undefined, plain.index());
+  assert.deepEqual(other.findAll("one_more"), [int + 41], "the index of other bytes is left alone");
+});

@@ -82,6 +82,18 @@ FIXED_WORDS[KIND_DECLARATION_TAG] = 1;
 WORDS_EACH[KIND_STRUCT] = WORDS_EACH[KIND_UNION] = WORDS_EACH[KIND_DATA_SECTION] = WORDS_EACH[KIND_ENUM64] = 3;
 WORDS_EACH[KIND_ENUM] = WORDS_EACH[KIND_PROTOTYPE] = 2;
 
+/** What it takes a pass over BTF to know, as numbers that can be kept for the next time. */
+export interface BtfIndex {
+  /** Bytes of the type section and of the string section that it is of. */
+  readonly typeBytes: number;
+  readonly stringBytes: number;
+  readonly records: Uint32Array;
+  /** The tables of name-index.ts. */
+  readonly strings: Uint32Array;
+  readonly names: Uint32Array;
+  readonly next: Uint32Array;
+}
+
 export class Btf {
   /** The BTF that this one extends (a module's extends the kernel's). */
   readonly base: Btf | undefined;
@@ -102,8 +114,8 @@ export class Btf {
   #index: { readonly strings: StringIndex; readonly records: RecordIndex } | undefined;
   readonly #found = new Map<string, readonly number[]>();
 
-  /** @throws BtfError */
-  constructor(bytes: Uint8Array, base?: Btf) {
+  /** `known`: what `index()` gave for the same bytes. @throws BtfError */
+  constructor(bytes: Uint8Array, base?: Btf, known?: BtfIndex) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < 24) throw new BtfError("shorter than its header");
     const magic = view.getUint16(0, true);
@@ -132,11 +144,32 @@ export class Btf {
     this.start = base?.end ?? 1;
     this.#stringBase = base === undefined ? 0 : base.#stringBase + base.#strings.length;
 
-    const records = new Uint32Array(Math.floor(this.#words.length / 3));
-    const count = scanRecords(this.#words, records);
-    if (count < 0) throw new BtfError("the type section has an unknown kind or ends within a record");
-    this.#records = records.subarray(0, count);
-    this.end = this.start + count;
+    if (known?.typeBytes === typeLength && known.stringBytes === stringLength) {
+      this.#records = known.records;
+      this.#index = {
+        strings: new StringIndex(this.#strings, known.strings),
+        records: new RecordIndex(this.#words, known.records, { table: known.names, next: known.next }),
+      };
+    } else {
+      const records = new Uint32Array(Math.floor(this.#words.length / 3));
+      const count = scanRecords(this.#words, records);
+      if (count < 0) throw new BtfError("the type section has an unknown kind or ends within a record");
+      this.#records = records.subarray(0, count);
+    }
+    this.end = this.start + this.#records.length;
+  }
+
+  /** For opening the same bytes another time: makes an index of all names, some 20 ms for a kernel. */
+  index(): BtfIndex {
+    const { strings, records } = this.#names();
+    return {
+      typeBytes: this.#words.byteLength, stringBytes: this.#strings.length, records: this.#records,
+      strings: strings.table, names: records.table, next: records.next,
+    };
+  }
+
+  #names(): { readonly strings: StringIndex; readonly records: RecordIndex } {
+    return (this.#index ??= { strings: new StringIndex(this.#strings), records: new RecordIndex(this.#words, this.#records) });
   }
 
   /** @throws BtfError when there is no such id */
@@ -235,11 +268,8 @@ export class Btf {
 
   /** Where a whole string is, counted from the base's start; a module uses the base's strings too. Undefined when nowhere. */
   stringOffset(name: string): number | undefined {
-    if (this.#index === undefined && ++this.#searches > SEARCHES) {
-      this.#index = { strings: new StringIndex(this.#strings), records: new RecordIndex(this.#words, this.#records) };
-    }
-    if (this.#index !== undefined) {
-      const offset = this.#index.strings.find(name);
+    if (this.#index !== undefined || ++this.#searches > SEARCHES) {
+      const offset = this.#names().strings.find(name);
       return offset === undefined ? this.base?.stringOffset(name) : this.#stringBase + offset;
     }
     const index = this.#strings.indexOf(`\0${name}\0`, 0, "latin1");

@@ -9,19 +9,19 @@ function places(entries: number): number {
 export class StringIndex {
   readonly #strings: Buffer;
   /** Offset + 1 of a string; 0 where there is none. */
-  readonly #table: Uint32Array;
+  readonly table: Uint32Array;
 
-  constructor(strings: Buffer) {
+  /** `table`: that of an index of the same section. */
+  constructor(strings: Buffer, table?: Uint32Array) {
     this.#strings = strings;
-    this.#table = new Uint32Array(places(countStrings(strings)));
-    fill(this.#table, strings);
+    this.table = table ?? filled(strings);
   }
 
   find(name: string): number | undefined {
     const wanted = Buffer.from(`${name}\0`, "latin1");
-    const mask = this.#table.length - 1;
+    const mask = this.table.length - 1;
     let place = hash(wanted, wanted.length - 1) & mask;
-    for (let entry = this.#table[place]; entry !== 0; entry = this.#table[place = (place + 1) & mask]) {
+    for (let entry = this.table[place]; entry !== 0; entry = this.table[place = (place + 1) & mask]) {
       if (wanted.compare(this.#strings, entry - 1, Math.min(entry - 1 + wanted.length, this.#strings.length)) === 0) return entry - 1;
     }
     return undefined;
@@ -42,7 +42,8 @@ function hash(bytes: Buffer, length: number): number {
   return spread(value);
 }
 
-function fill(table: Uint32Array, strings: Buffer): void {
+function filled(strings: Buffer): Uint32Array {
+  const table = new Uint32Array(places(countStrings(strings)));
   const mask = table.length - 1;
   const end = strings.length;
   let start = 0;
@@ -59,6 +60,7 @@ function fill(table: Uint32Array, strings: Buffer): void {
     start = at + 1;
     value = 0x811c9dc5;
   }
+  return table;
 }
 
 /** High bits into the low ones that choose the place. */
@@ -71,36 +73,43 @@ export class RecordIndex {
   readonly #words: Uint32Array;
   readonly #records: Uint32Array;
   /** Record + 1 of a name's first record. */
-  readonly #table: Uint32Array;
+  readonly table: Uint32Array;
   /** Record + 1 of the next record of the same name. */
-  readonly #next: Uint32Array;
+  readonly next: Uint32Array;
 
-  constructor(words: Uint32Array, records: Uint32Array) {
+  /** `known`: the tables of an index of the same records. */
+  constructor(words: Uint32Array, records: Uint32Array, known?: Pick<RecordIndex, "table" | "next">) {
     this.#words = words;
     this.#records = records;
-    this.#next = new Uint32Array(records.length);
-    this.#table = new Uint32Array(places(records.length));
-    const mask = this.#table.length - 1;
+    this.next = known?.next ?? new Uint32Array(records.length);
+    this.table = known?.table ?? new Uint32Array(places(records.length));
+    if (known === undefined) this.#fill();
+  }
+
+  #fill(): void {
+    const words = this.#words;
+    const records = this.#records;
+    const mask = this.table.length - 1;
     // From the last to the first, each put in front of those behind it.
     for (let record = records.length - 1; record >= 0; record--) {
       const name = words[records[record]];
       if (name === 0) continue;
       let place = spread(Math.imul(name, 0x9e3779b1)) & mask;
-      let entry = this.#table[place];
-      while (entry !== 0 && words[records[entry - 1]] !== name) entry = this.#table[place = (place + 1) & mask];
-      this.#next[record] = entry;
-      this.#table[place] = record + 1;
+      let entry = this.table[place];
+      while (entry !== 0 && words[records[entry - 1]] !== name) entry = this.table[place = (place + 1) & mask];
+      this.next[record] = entry;
+      this.table[place] = record + 1;
     }
   }
 
   /** Records of a name, in their order. */
   find(name: number): number[] {
-    const mask = this.#table.length - 1;
+    const mask = this.table.length - 1;
     let place = spread(Math.imul(name, 0x9e3779b1)) & mask;
-    let entry = this.#table[place];
-    while (entry !== 0 && this.#words[this.#records[entry - 1]] !== name) entry = this.#table[place = (place + 1) & mask];
+    let entry = this.table[place];
+    while (entry !== 0 && this.#words[this.#records[entry - 1]] !== name) entry = this.table[place = (place + 1) & mask];
     const found: number[] = [];
-    for (; entry !== 0; entry = this.#next[entry - 1]) found.push(entry - 1);
+    for (; entry !== 0; entry = this.next[entry - 1]) found.push(entry - 1);
     return found;
   }
 }

@@ -45,7 +45,7 @@ export function kernelImage(text: bigint | undefined, file = process.env["STROBE
 }
 
 /** From the notes that the kernel shows of itself. */
-function runningBuildId(): string | undefined {
+export function runningBuildId(): string | undefined {
   try {
     for (const { name, type, description } of notesIn(readFileSync("/sys/kernel/notes"))) {
       if (name === "GNU" && type === NT_GNU_BUILD_ID) return description.toString("hex");

@@ -9,6 +9,7 @@ import { Features } from "../linux/features.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import { Kallsyms } from "../linux/kallsyms.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
+import { keepIndex, keptIndex } from "./kept-types.ts";
 import { kernelImage } from "./kernel-image.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
@@ -25,6 +26,8 @@ export interface LiveSystem extends System {
   /** Kernel symbols, shared with whoever prints stacks: reading them takes tens of milliseconds. */
   kallsyms(): Kallsyms;
   binary(pathOrName: string, pid?: number): LiveBinary | undefined;
+  /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
+  keepTypes(): void;
 }
 
 export function liveSystem(): LiveSystem {
@@ -36,7 +39,8 @@ class Live implements LiveSystem {
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
   #sysfsBtf: { readonly bytes: Uint8Array | undefined } | undefined;
-  #kernel: { readonly types: KernelTypes | undefined } | undefined;
+  /** `kept`: their index is on disk, or they are of no use there. */
+  #kernel: { readonly types: KernelTypes | undefined; readonly kept: boolean } | undefined;
   #modules: ReadonlyMap<string, KernelTypes> | undefined;
   #kallsyms: Kallsyms | undefined;
   #kernelText: LiveKernelText | undefined;
@@ -187,10 +191,16 @@ class Live implements LiveSystem {
   #kernelTypes(): KernelTypes | undefined {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
-      const btf = bytes === undefined ? btfOfImage() : new Btf(bytes);
-      this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf) };
+      const kept = bytes === undefined ? undefined : keptIndex();
+      const btf = bytes === undefined ? btfOfImage() : new Btf(bytes, undefined, kept);
+      this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
     }
     return this.#kernel.types;
+  }
+
+  keepTypes(): void {
+    const { types, kept } = this.#kernel ?? {};
+    if (types !== undefined && !kept) keepIndex(types.btf);
   }
 
   #moduleTypes(): ReadonlyMap<string, KernelTypes> {
