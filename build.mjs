@@ -22,7 +22,7 @@ rmSync("dist", { recursive: true, force: true });
 const entryPoints = {
   index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", "run-file": "src/cli/run-file.ts",
 };
-await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true });
+await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true, minifyWhitespace: true });
 
 // The command is CommonJS, which Node starts faster, in one file, whose compiled code its launcher keeps.
 const command = {

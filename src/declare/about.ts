@@ -1,23 +1,15 @@
 // Which machine a folder of declarations is of: its files' first line tells.
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { machine, release, version } from "node:os";
 import { join } from "node:path";
+import { runningBuildId } from "../providers/kernel-image.ts";
 
 export const title = "// Declarations by strobe types:";
 
 /** The kernel that runs, and which build of it: two may have one version, and reproducible ones even one date. */
 export function kernelName(): string {
-  return `Linux ${release()} ${machine()}, ${version()}${buildName()}`;
-}
-
-/** A digest of the notes that the kernel shows of itself, its build id among them. */
-function buildName(): string {
-  try {
-    return `, build ${createHash("sha256").update(readFileSync("/sys/kernel/notes")).digest("hex").slice(0, 16)}`;
-  } catch {
-    return "";
-  }
+  const build = runningBuildId();
+  return `Linux ${release()} ${machine()}, ${version()}${build === undefined ? "" : `, build ${build}`}`;
 }
 
 /** The first line of a folder's index; undefined where there is none. */

@@ -1,6 +1,7 @@
 // A file as Node is to be handed it: types stripped, handlers wrapped.
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { kept } from "./kept-modules.ts";
 import { mayHaveHandlers, parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
 import { stripTypes } from "./strip.ts";
 import { mayNeedUsing } from "./using.ts";
@@ -33,6 +34,11 @@ export function loadTypeScript(file: string, known?: Format): LoadedModule {
 }
 
 function fromTypeScript(file: string, text: string, known: Format | undefined): LoadedModule {
+  const make = (): LoadedModule => stripped(file, text, known);
+  return kept(file, text, known, make) ?? make();
+}
+
+function stripped(file: string, text: string, known: Format | undefined): LoadedModule {
   const code = stripTypes(file, text);
   const rewritten = mayHaveHandlers(text) || mayNeedUsing(text) ? rewriteModule({ file, text, javascript: code }, { lowersUsing: true }) : undefined;
   return { format: formatOf(file, code, known), source: rewritten ? withMap(rewritten) : code };
@@ -40,8 +46,10 @@ function fromTypeScript(file: string, text: string, known: Format | undefined): 
 
 /** JavaScript, a file's or what somebody else made of it; undefined when it has no handlers. */
 export function fromJavaScript(file: string, text: string, known: Format | undefined): LoadedModule | undefined {
-  const rewritten = rewriteModule({ file, text }, { lowersUsing: true });
-  return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
+  return kept(file, text, known, () => {
+    const rewritten = rewriteModule({ file, text }, { lowersUsing: true });
+    return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
+  });
 }
 
 /** What a file is: what its name says, or else whether it has what only modules have. */

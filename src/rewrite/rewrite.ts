@@ -5,11 +5,17 @@
 //
 // Captures are a function, evaluated when a probe is attached, so that a handler may name what is defined further down. Nothing is
 // inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte by byte.
-import { parse, type AnyNode, type Options, type Program } from "acorn";
-import { MagicString } from "magic-string";
+import type { AnyNode, Options, Program } from "acorn";
+import type { MagicString } from "magic-string";
+import { createRequire } from "node:module";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
 import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
 import { lowerUsing, mayNeedUsing } from "./using.ts";
+
+/** Loaded when a file is first rewritten: what is kept from before needs neither. */
+const load = createRequire(import.meta.url);
+const parse: typeof import("acorn").parse = (...given) => (load("acorn") as typeof import("acorn")).parse(...given);
+const editsOf = (text: string): MagicString => new (load("magic-string") as typeof import("magic-string")).MagicString(text);
 
 export interface Module {
   /** Its path, as messages name it. */
@@ -41,7 +47,7 @@ export function rewriteModule({ file, text, javascript = text }: Module, options
   if (!program) return undefined;
   const handlers = options.names || mayHaveHandlers(text) ? findHandlers(program, analyze(program), names) : [];
   const target = into === "text" ? text : javascript;
-  const edits = new MagicString(target);
+  const edits = editsOf(target);
   const lowered = lowersUsing && mayNeedUsing(text) && lowerUsing(program, edits);
   const rewritten: Rewritten = {
     get code() { return edits.toString(); },
