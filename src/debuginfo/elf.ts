@@ -3,10 +3,13 @@
 
 import { createRequire } from "node:module";
 
-/** A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. */
+/**
+ * A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. `room` may be used for them: whoever
+ * reads a large file piece by piece needs no new memory for each.
+ */
 export interface Bytes {
   readonly size: number;
-  read(offset: number, length: number): Buffer;
+  read(offset: number, length: number, room?: Buffer): Buffer;
 }
 
 /** A file that is in memory already. */
@@ -91,9 +94,9 @@ export class Elf {
   }
 
   /** Bytes of the file. @throws ElfError outside it */
-  read(offset: number, length: number): Buffer {
+  read(offset: number, length: number, room?: Buffer): Buffer {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.bytes.size)) throw new ElfError("something lies outside the file");
-    return this.bytes.read(offset, length);
+    return this.bytes.read(offset, length, room);
   }
 
   get segments(): readonly Segment[] {

@@ -24,9 +24,9 @@ export class FileBytes implements Bytes {
     }
   }
 
-  read(offset: number, length: number): Buffer {
+  read(offset: number, length: number, room?: Buffer): Buffer {
     if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
-    return readRange(this.#open(), offset, length);
+    return readRange(this.#open(), offset, length, room);
   }
 
   #open(): number {
@@ -41,8 +41,8 @@ export class FileBytes implements Bytes {
   }
 }
 
-function readRange(fd: number, offset: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(length);
+function readRange(fd: number, offset: number, length: number, room?: Buffer): Buffer {
+  const buffer = room === undefined || room.length < length ? Buffer.allocUnsafeSlow(length) : room.subarray(0, length);
   let got = 0;
   while (got < length) {
     const now = readSync(fd, buffer, got, length - got, offset + got);

@@ -15,13 +15,12 @@ export interface Abbreviation {
 
 const DENSE = 1 << 16;
 
-/** The table that begins at the cursor. Codes are counted from 1 by every compiler; others are looked up. */
-export function readAbbreviations(cursor: Cursor): (code: number) => Abbreviation {
-  const dense: (Abbreviation | undefined)[] = [];
-  const sparse = new Map<number, Abbreviation>();
+/** The table that begins at the cursor. */
+export function abbreviationsFrom(cursor: Cursor): readonly Abbreviation[] {
+  const table: Abbreviation[] = [];
   for (;;) {
     const code = cursor.uleb();
-    if (code === 0) break;
+    if (code === 0) return table;
     const tag = cursor.uleb();
     const children = cursor.u8() !== 0;
     const attributes: number[] = [];
@@ -36,9 +35,17 @@ export function readAbbreviations(cursor: Cursor): (code: number) => Abbreviatio
       forms.push(form);
       constants.push(constant);
     }
-    const abbreviation = { code, tag, children, attributes, forms, constants };
-    if (code < DENSE) dense[code] = abbreviation;
-    else sparse.set(code, abbreviation);
+    table.push({ code, tag, children, attributes, forms, constants });
+  }
+}
+
+/** The same by code. Codes are counted from 1 by every compiler; others are looked up. */
+export function readAbbreviations(cursor: Cursor): (code: number) => Abbreviation {
+  const dense: (Abbreviation | undefined)[] = [];
+  const sparse = new Map<number, Abbreviation>();
+  for (const abbreviation of abbreviationsFrom(cursor)) {
+    if (abbreviation.code < DENSE) dense[abbreviation.code] = abbreviation;
+    else sparse.set(abbreviation.code, abbreviation);
   }
   return (code) => {
     const found = code < DENSE ? dense[code] : sparse.get(code);

@@ -38,6 +38,12 @@ export function* entriesNamed(pairs: Pairs, name: string): Iterable<number> {
   for (; low < hashes.length && hashes[low] === hash; low++) yield offsets[low];
 }
 
+/** The same from one scan of few units, whose pairs are in no order. */
+export function* entriesNamedIn({ hashes, offsets }: Pairs, name: string): Iterable<number> {
+  const hash = hashOf(name);
+  for (let i = 0; i < hashes.length; i++) if (hashes[i] === hash) yield offsets[i];
+}
+
 /** Joins what several scans found, in order of hash. */
 export function catalogOf(results: readonly ScanResult[]): Catalog {
   return {

@@ -1,7 +1,7 @@
 // Answers the questions of facts.ts about one binary. Each is answered from as few units as it takes.
 import { CallFrames } from "../call-frames.ts";
 import type { Elf } from "../elf.ts";
-import { catalogOf, entriesNamed, loadedCatalog, savedCatalog, type Catalog } from "./catalog.ts";
+import { catalogOf, entriesNamed, entriesNamedIn, loadedCatalog, savedCatalog, type Catalog } from "./catalog.ts";
 import { AT, TAG, UNIT } from "./constants.ts";
 import { DwarfError, exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
@@ -12,6 +12,7 @@ import type {
 import { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { isNamed, linkageNameOf, nameOf, qualifiedName } from "./names.ts";
+import { NameSearch } from "./name-search.ts";
 import type { NameList, NameSection, Told } from "./name-section.ts";
 import { nameSectionOf } from "./name-sections.ts";
 import { scanFile } from "./scan-file.ts";
@@ -40,6 +41,8 @@ export interface DebugFiles {
   package?(): Elf | undefined;
 }
 
+  /** Bytes of entries from which on a name is searched for before all of them are indexed. */
+  readonly searched?: number;
 export interface Catalogs {
   /** Bytes of a section from which on this is worth it. */
   readonly least?: number;
@@ -55,6 +58,9 @@ export type KeptPart = UnitSection | "addresses" | "lines";
 const LARGE = 8 << 20;
 
 const PT_TLS = 7;
+
+/** Sections from this size on are searched for a name; and how often, before an index is made. */
+const SEARCHED = 1 << 20, SEARCHES = 10;
 
 /** Whether a file has debug information at all. */
 export function hasDebugInfo(elf: Elf): boolean {
@@ -86,6 +92,8 @@ class Debug implements DebugInfo {
   #catalogs: readonly Listed[] | undefined;
   #nameSection: { readonly found: NameSection | undefined } | undefined;
   #frames: { readonly found: CallFrames | undefined } | undefined;
+  #search: { readonly with: NameSearch | undefined; left: number } | undefined;
+  readonly #keptNames = new Map<UnitSection, Catalog | undefined>();
   #alternateFile: { readonly found: DwarfFile | undefined } | undefined;
   #package: { readonly found: DwarfSections | undefined } | undefined;
   readonly #packagedTypes = new Map<bigint, { readonly file: DwarfFile | undefined }>();
@@ -292,6 +300,8 @@ class Debug implements DebugInfo {
     const { found } = this.#nameSection;
     if (found === undefined) return undefined;
     try {
+    const search = this.#searching();
+    if (search !== undefined && (yield* search.entries(list, name))) return;
       const entries = [...found.find(list, name)].flatMap((each) => this.#entriesAt(list, name, each)).filter((entry) => isNamed(entry, name));
       if (entries.length === 0 || found.mayMeanMore(name)) return undefined;
       return list !== "functions" || found.inlined || entries.every(isInlinedNowhereElse) ? entries : undefined;
@@ -305,17 +315,28 @@ class Debug implements DebugInfo {
     const header = this.#main.headerAt(unit);
     const whole = this.#whole(header);
     if (entry !== undefined) return [whole.entryAt(whole.header.offset + entry)];
+  /** Where a name may be searched for: there is no index yet, and not so many were asked for that one is better. */
+  #searching(): NameSearch | undefined {
+    if (this.#catalogs !== undefined) return undefined;
+    const { sections } = this.#main;
+    if (this.#search === undefined) {
+      const large = (sections.find("debug_info")?.size ?? 0) >= (this.#files.searched ?? SEARCHED);
+      const whole = large && this.#keptCatalog("debug_info") === undefined && !this.#main.headers().some((header) => this.#splitName(header) !== undefined);
+      this.#search = { with: whole ? new NameSearch(this.#main, this.#alternate()) : undefined, left: SEARCHES };
+    }
+    return this.#search.left-- > 0 ? this.#search.with : undefined;
+  }
+
     // Just the unit is known.
-    const catalog = catalogOf([scanFile(whole.file, whole.header.section, [whole.header])]);
-    return [...entriesNamed(catalog[list], name)].map((offset) => whole.file.entryAt(offset, whole.header.section));
+    const scanned = scanFile(whole.file, whole.header.section, [whole.header]);
+    return [...entriesNamedIn(scanned[list], name)].map((offset) => whole.file.entryAt(offset, whole.header.section));
   }
 
   #catalog(file: DwarfFile, section: UnitSection): Catalog {
     const { catalogs } = this.#files;
     const { size } = file.sections.get(section);
     if (file !== this.#main || catalogs === undefined || size < (catalogs.least ?? LARGE)) return catalogOf([scanFile(file, section)]);
-    const kept = catalogs.read(section);
-    const known = kept && loadedCatalog(kept, size);
+    const known = this.#keptCatalog(section);
     if (known !== undefined) return known;
     const catalog = catalogOf(catalogs.scan(section) ?? [scanFile(file, section)]);
     catalogs.write(section, savedCatalog(catalog, size));
@@ -342,6 +363,17 @@ class Debug implements DebugInfo {
     if (alternate !== undefined) add(alternate);
     for (const header of this.#main.headers()) {
       const whole = this.#splitName(header) === undefined ? undefined : this.#whole(header);
+  #keptCatalog(section: UnitSection): Catalog | undefined {
+    const { catalogs } = this.#files;
+    const { size } = this.#main.sections.get(section);
+    if (catalogs === undefined || size < (catalogs.least ?? LARGE)) return undefined;
+    if (!this.#keptNames.has(section)) {
+      const kept = catalogs.read(section);
+      this.#keptNames.set(section, kept && loadedCatalog(kept, size));
+    }
+    return this.#keptNames.get(section);
+  }
+
       if (whole !== undefined && whole.file !== this.#main) add(whole.file);
     }
     return (this.#catalogs = listed);

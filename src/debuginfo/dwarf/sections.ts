@@ -4,32 +4,40 @@ import { Cursor, DwarfError } from "./cursor.ts";
 
 const WHOLE = 4 << 20;
 const WINDOW = 1 << 16;
+/** Of a section that is read from end to end: what the processor's caches hold. */
+const PIECE = 1 << 18;
 /** Windows of text that are kept. */
 const WINDOWS = 64;
 /** Repeated texts that are kept. */
 const TEXTS = 1 << 16;
 const TEXT_LIMIT = 1 << 20;
+/** SHF_MERGE and SHF_STRINGS: a linker drops them where it puts together sections that are not all so. */
+const SHF_MERGED_TEXT = 0x30;
 const SHF_COMPRESSED = 0x800;
 
 export class SectionData {
   readonly name: string;
   readonly size: number;
-  readonly #read: (offset: number, length: number) => Buffer;
+  /** Linkers keep each of its texts once, where other texts do not end with it. */
+  readonly merged: boolean;
+  readonly #read: (offset: number, length: number, room?: Buffer) => Buffer;
   readonly #windows = new Map<number, Buffer>();
   readonly #texts = new Map<number, string>();
   #whole: Buffer | undefined;
 
-  constructor(name: string, size: number, read: (offset: number, length: number) => Buffer) {
+  constructor(name: string, size: number, read: (offset: number, length: number, room?: Buffer) => Buffer, merged = false) {
     this.name = name;
     this.size = size;
     this.#read = read;
+    this.merged = merged;
   }
 
   static of(elf: Elf, section: Section): SectionData {
-    const read = (offset: number, length: number): Buffer => checked(() => elf.read(section.offset + offset, length));
-    if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read);
+    const merged = (section.flags & SHF_MERGED_TEXT) === SHF_MERGED_TEXT;
+    const read = (offset: number, length: number, room?: Buffer): Buffer => checked(() => elf.read(section.offset + offset, length, room));
+    if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read, merged);
     const whole = checked(() => elf.content(section));
-    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length));
+    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length), merged);
   }
 
   /** Everything. */
@@ -37,10 +45,25 @@ export class SectionData {
     return (this.#whole ??= this.#read(0, this.size));
   }
 
-  slice(offset: number, length: number): Buffer {
+  /** `room` may be used for the bytes. */
+  slice(offset: number, length: number, room?: Buffer): Buffer {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw new DwarfError(`${this.name} is too short`);
     if (this.#whole !== undefined || this.size <= WHOLE) return this.whole.subarray(offset, offset + length);
-    return this.#read(offset, length);
+    return this.#read(offset, length, room);
+  }
+
+  /**
+   * Everything from `from` on, piece by piece, each with up to `before` bytes of what stands before it: new ones begin at `fresh`. A
+   * piece holds until the next is asked for. `at`: where its bytes are in the section.
+   */
+  *pieces(before: number, from = 0): Iterable<{ readonly at: number; readonly fresh: number; readonly bytes: Buffer }> {
+    const piece = this.#whole !== undefined || this.size <= WHOLE ? this.size : Math.max(PIECE, 4 * before);
+    const room = piece === this.size ? undefined : Buffer.allocUnsafeSlow(before + piece);
+    for (let fresh = from; fresh < this.size; fresh += piece) {
+      const at = Math.max(0, fresh - before);
+      const length = Math.min(fresh + piece, this.size) - at;
+      yield { at, fresh, bytes: room === undefined ? this.slice(at, length) : this.#read(at, length, room) };
+    }
   }
 
   /**

@@ -150,8 +150,9 @@ const HEADER_LIMIT = 48;
 function* unitHeaders(sections: DwarfSections, section: UnitSection): Iterable<UnitHeader> {
   const data = sections.find(section);
   if (data === undefined) return;
+  const room = Buffer.allocUnsafe(HEADER_LIMIT);
   for (let offset = 0; offset < data.size;) {
-    const cursor = new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset)));
+    const cursor = new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room));
     const header = readUnitHeader(cursor, offset, section);
     if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
     // Linkers pad with zeroes.
