@@ -7,7 +7,7 @@ import type { IrMap } from "../compiler/ir.ts";
 import { aggregateWords, fieldLayout } from "../language/layout.ts";
 import { bucketOf, linearBucketOf } from "../language/histogram.ts";
 import type { AggregateType, Type } from "../language/types.ts";
-import { i64 } from "../language/types.ts";
+import { i64, u16, u8 } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
 import { recordMemory, schemaOf, servicesOf } from "./fixtures.ts";
 import { JsonConsumer } from "./json.ts";
@@ -107,6 +107,10 @@ test("statistics name their parts", () => {
   assert.equal(json, '{"type": "stats", "data": {"@s": {"count": 2, "average": 15, "total": 31}}}\n');
 });
 
+function shape(name: string, members: readonly (readonly [name: string, offset: number, type: Type])[]): Type & { readonly kind: "struct" } {
+  return { kind: "struct", union: false, name, size: 8, members: members.map(([of, offset, type]) => ({ name: of, offset, type })) };
+}
+
 test("values of every shape", () => {
   const cases: [Type, (view: DataView, at: number) => void, string, string][] = [
     [{ kind: "tuple", elements: [i64, { kind: "string", capacity: 2 }] }, (v, at) => { v.setBigInt64(at, 1n, true); v.setUint8(at + 8, 97); }, "(1, a)", '[1,"a"]'],
@@ -117,6 +121,15 @@ test("values of every shape", () => {
     [{ kind: "named", of: "macaddr" }, (v, at) => { v.setUint8(at, 0xab); }, "AB:00:00:00:00:00", '"AB:00:00:00:00:00"'],
     [{ kind: "named", of: "strerror" }, (v, at) => v.setBigUint64(at, 2n, true), "No such file or directory", '"No such file or directory"'],
     [{ kind: "named", of: "ksym" }, (v, at) => v.setBigUint64(at, 0x1002n, true), "vfs_read", '"vfs_read"'],
+    // struct { u8 a; union { u16 b; struct { u8 c; u8 d; }; }; struct { u8 e : 3; }; struct { u8 f; } g; }
+    [shape("s", [
+      ["a", 0, u8],
+      ["", 2, { ...shape("", [["b", 0, u16], ["", 0, shape("", [["c", 0, u8], ["d", 1, u8]])]]), union: true }],
+      ["", 4, { kind: "struct", union: false, name: "", size: 1, members: [{ name: "e", offset: 0, bitOffset: 1, bitWidth: 3, type: u8 }] }],
+      ["", 5, u8],
+      ["g", 6, shape("", [["f", 0, u8]])],
+    ]), (v, at) => [1, 0, 2, 3, 0xfb, 9, 4].forEach((byte, i) => v.setUint8(at + i, byte)),
+      "{ .a = 1, .b = 770, .c = 2, .d = 3, .e = 5, .g = { .f = 4 } }", '{"a": 1, "b": 770, "c": 2, "d": 3, "e": 5, "g": {"f": 4}}'],
     [{ kind: "enum", name: "e", bits: 32, signed: false, names: new Map([[1n, "RED"]]) }, (v, at) => v.setUint32(at, 1, true), "RED", "1"],
   ];
   for (const [type, write, text, json] of cases) {

@@ -1,7 +1,6 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
 import { basename } from "node:path";
 import { absentText } from "../language/absent.ts";
-import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
@@ -60,13 +59,27 @@ function structText(type: StructType, memory: Memory, offset: number, services: 
     const text = member.absent !== undefined ? absentText(member.absent) : member.bitWidth === undefined
       ? valueText(member.type, memory, offset + member.offset, services)
       : String(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type));
-    return member.name === "" ? text : `.${member.name} = ${text}`;
+    return `.${member.name} = ${text}`;
   });
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
-/** The members that are there: of an enum of Rust those of one variant. */
-export function presentMembers({ members, variants }: StructType, memory: Memory, offset: number): readonly Member[] {
+/**
+ * The members that are there: of an enum of Rust those of one variant. Members of nameless structs and unions are those of the struct
+ * around them, as C has it.
+ */
+export function presentMembers(type: StructType, memory: Memory, offset: number): readonly Member[] {
+  const own = ofVariant(type, memory, offset);
+  if (own.every(({ name }) => name !== "")) return own;
+  return own.flatMap((member) => {
+    if (member.name !== "") return [member];
+    // Padding has no name either.
+    if (member.type.kind !== "struct") return [];
+    return presentMembers(member.type, memory, offset + member.offset).map((inner) => ({ ...inner, offset: member.offset + inner.offset }));
+  });
+}
+
+function ofVariant({ members, variants }: StructType, memory: Memory, offset: number): readonly Member[] {
   if (variants === undefined) return members;
   const { discriminant } = variants;
   const bits = discriminant === undefined ? 0 : sizeOf(discriminant.type) * 8;
