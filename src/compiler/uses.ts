@@ -3,8 +3,8 @@ import type { FunctionDeclaration, Probe } from "../language/program.ts";
 
 /**
  * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of `args`
- * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables; `retval.*` where the
- * result is taken apart or shown whole, so that its type matters.
+ * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables, `var.*NAME` where what one
+ * points to is looked at (of `args` too); `retval.*` where the result is taken apart or shown whole, so that its type matters.
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -18,6 +18,21 @@ function isBuiltin(node: unknown, name: string): boolean {
 
 function isText(node: unknown): node is { readonly value: string } {
   return typeof node === "object" && node !== null && "kind" in node && node.kind === "string" && "value" in node && typeof node.value === "string";
+}
+
+/** The variable of the program that a node is: `args.x`, `vars.x` or `var("x")`. */
+function variableNamed(node: unknown): string | undefined {
+  if (typeof node !== "object" || node === null || !("kind" in node) || !("name" in node) || typeof node.name !== "string") return undefined;
+  if (node.kind === "member" && "object" in node && (isBuiltin(node.object, "args") || isBuiltin(node.object, "vars"))) return node.name;
+  const [first] = (node.kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args) ? node.args : []) as unknown[];
+  return isText(first) ? first.value : undefined;
+}
+
+/** What a node looks at behind a pointer. */
+function behind(node: object): unknown {
+  if (!("kind" in node)) return undefined;
+  if (node.kind === "member") return "object" in node ? node.object : undefined;
+  return node.kind === "unary" && "operator" in node && node.operator === "*" && "operand" in node ? node.operand : undefined;
 }
 
 /** Whether a value is taken apart or shown whole, so that its type matters. */
@@ -40,6 +55,8 @@ function collect(node: unknown, names: Set<string>): void {
     return;
   }
   if (takesApart(node, "retval")) names.add("retval.*");
+  const pointer = variableNamed(behind(node));
+  if (pointer !== undefined) names.add(`var.*${pointer}`);
   if ("kind" in node && "name" in node && typeof node.name === "string") {
     if (node.kind === "member" && "object" in node && isBuiltin(node.object, "args")) {
       names.add("args").add(`args.${node.name}`);

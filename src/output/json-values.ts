@@ -1,6 +1,5 @@
 // A value of any type as JSON text, in the shapes of bpftrace's manual.
 import { absentText } from "../language/absent.ts";
-import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";

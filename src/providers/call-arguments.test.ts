@@ -57,7 +57,7 @@ test("numbers and pointers take the registers in order, then the stack", () => {
 
 test("floating-point numbers take none of them, and are not seen", () => {
   const [first, second] = atEntry([double, int]);
-  assert.equal(first.absent, "in a floating-point register, which probes do not see");
+  assert.equal(first.absent, "in a vector register, which a probe cannot read");
   assert.deepEqual(second.fetch, reg("di"));
 });
 
@@ -77,7 +77,7 @@ test("a large result takes the first register for its address", () => {
   assert.deepEqual(atEntry([int], large)[0].fetch, reg("si"));
   assert.deepEqual(resultOf({ language: "c", result: large }, seen), { type: seen.types.typeOf(large), fetch: reg("ax"), place: "user" });
   assert.deepEqual(resultOf({ language: "c", result: struct(16, [0, long], [8, long]) }, seen)?.pieces?.map((piece) => piece.kind === "value" && piece.fetch), [reg("ax"), reg("dx")]);
-  assert.equal(resultOf({ language: "c", result: double }, seen)?.absent, "in a floating-point register, which probes do not see");
+  assert.equal(resultOf({ language: "c", result: double }, seen)?.absent, "in a vector register, which a probe cannot read");
   assert.equal(resultOf({ language: "c" }, seen), undefined);
 });
 

@@ -4,14 +4,14 @@ import type { DebugType, Location, LocationExpression, SourceFunction, Variable 
 import type { Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import { behindTypedefs, bytesOfDebugType, isReference } from "./debug-types.ts";
-import { absent, displaced, inMemory, inRegister, valueAt, type Seen, type Value } from "./locations.ts";
+import { displaced, inMemory, inRegister, inVector, valueAt, type Seen } from "./locations.ts";
+import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
 import { fetchRegister } from "./registers.ts";
 import { rustPassing, type RustPassing, type Scalar } from "./rust-arguments.ts";
 
 /** What carries eight bytes of a value: a general register, a vector register, memory. */
 type Class = "integer" | "vector" | "memory";
 
-const inVector = "in a floating-point register, which probes do not see";
 /** Larger values are in memory whatever is in them. */
 const largestInRegisters = 16;
 
@@ -83,10 +83,13 @@ function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[
   const type = seen.types.typeOf(declared);
   const size = sizeOf(type);
   const pieces: Piece[] = [];
+  const gaps: Gap[] = [];
   for (const [i, fetch] of parts.entries()) {
-    if (fetch === undefined) return absent(type, parts.length > 1 ? "partly " + inVector : inVector);
-    pieces.push({ kind: "value", offset: i * 8, size: Math.min(8, size - i * 8), fetch });
+    const [offset, bytes] = [i * 8, Math.min(8, size - i * 8)];
+    if (fetch === undefined) gaps.push({ offset, size: bytes, reason: inVector });
+    else pieces.push({ kind: "value", offset, size: bytes, fetch });
   }
+  if (gaps.length > 0) return assembledFrom(type, pieces, gaps);
   const [first] = pieces;
   if (first === undefined) return { type, fetch: { kind: "constant", value: 0n }, pieces };
   if (pieces.length === 1 && first.kind === "value") return inRegister(type, first.fetch);

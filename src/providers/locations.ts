@@ -1,9 +1,10 @@
 // Where debug information says that a variable is, as something that a handler can fetch.
 import type { DebugType, Location, LocationExpression, Variable } from "../debuginfo/dwarf/facts.ts";
-import type { Argument, Fetch, Piece } from "../language/context.ts";
+import type { Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import { isScalar, type AddressSpace, type Type } from "../language/types.ts";
 import { behindTypedefs, isReference, type DebugTypes } from "./debug-types.ts";
+import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
 import { fetchRegister, type RegisterFile } from "./registers.ts";
 
 /** A place of a program, as its variables are seen from. A string says why something cannot be told. */
@@ -19,9 +20,6 @@ export interface Seen {
   threadLocal(offset: bigint): Fetch | string;
 }
 
-/** What an argument is without its name. */
-export type Value = Omit<Argument, "name">;
-
 // DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture, section 4.1).
 const x86Registers = ["ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"];
 const armRegisters = [...Array.from({ length: 31 }, (_, i) => `r${i}`), "sp"];
@@ -31,9 +29,12 @@ const largestAssembled = 1 << 12;
 /** Expressions nest as deep as a compiler made them; damaged ones could nest deeper. */
 const deepest = 64;
 
+/** Probes are given the general registers alone. */
+export const inVector = "in a vector register, which a probe cannot read";
+
 export function register(seen: Seen, number: number): Fetch | string {
   const name = (seen.registers.machine === "x86-64" ? x86Registers : armRegisters)[number];
-  return name === undefined ? "in a floating-point register, which probes do not see" : fetchRegister(seen.registers, name);
+  return name === undefined ? inVector : fetchRegister(seen.registers, name);
 }
 
 /** The value of a variable at a place. A C++ reference is what it refers to. */
@@ -45,17 +46,10 @@ export function valueAt(declared: DebugType, location: Location, seen: Seen): Va
   const type = behindTypedefs(declared);
   if (!isReference(type)) return plainValue(seen.types.typeOf(type), location, seen);
   const target = type.target();
-  if (location.kind === "implicit-pointer") {
-    const whole = location.target?.location(seen.address);
-    return whole === undefined || location.offset !== 0n ? absent(seen.types.typeOf(target)) : valueAt(target, whole, seen);
-  }
+  if (location.kind === "implicit-pointer") return behind(location, target, seen);
   const pointer = plainValue(seen.types.typeOf(type), location, seen);
   if (pointer.absent !== undefined || pointer.pieces !== undefined) return { ...absent(seen.types.typeOf(target)), ...(pointer.absent === undefined ? {} : { absent: pointer.absent }) };
   return inMemory(seen.types.typeOf(target), pointer.fetch, seen);
-}
-
-export function absent(type: Type, reason = "optimised out here"): Value {
-  return { type, fetch: { kind: "constant", value: 0n }, absent: reason };
 }
 
 /** A value at an address. */
@@ -81,6 +75,42 @@ function scalarSize(type: Type): 1 | 2 | 4 | 8 | undefined {
   return sizeOf(type) as 1 | 2 | 4 | 8;
 }
 
+/** What a pointer variable points to that has no value itself, since an optimiser knew what that would be; undefined for others. */
+export function targetOf(variable: Variable, seen: Seen): Value | undefined {
+  const type = behindTypedefs(variable.type);
+  const location = variable.location(seen.address);
+  return location.kind === "implicit-pointer" && type.kind === "pointer" ? behind(location, type.target(), seen) : undefined;
+}
+
+function behind({ target, offset }: Extract<Location, { kind: "implicit-pointer" }>, type: DebugType, seen: Seen): Value {
+  const whole = target?.location(seen.address);
+  const from = whole === undefined ? undefined : locationFrom(whole, Number(offset));
+  return from === undefined ? absent(seen.types.typeOf(type)) : valueAt(type, from, seen);
+}
+
+/** Where a value's bytes from one on are; undefined where that cannot be said. */
+function locationFrom(location: Location, offset: number): Location | undefined {
+  if (offset === 0) return location;
+  const by: LocationExpression = { kind: "constant", value: BigInt(offset) };
+  switch (location.kind) {
+    case "memory": return { kind: "memory", address: { kind: "binary", operator: "+", left: location.address, right: by } };
+    case "constant": return offset > 0 && offset < location.bytes.length ? { kind: "constant", bytes: location.bytes.subarray(offset) } : undefined;
+    case "pieces": {
+      let bits = offset * 8;
+      const rest = location.pieces.filter((piece) => {
+        if (bits <= 0) return true;
+        bits -= piece.bits;
+        return false;
+      });
+      return bits === 0 && offset > 0 ? { kind: "pieces", pieces: rest } : undefined;
+    }
+    case "absent": return location;
+    case "register":
+    case "value":
+    case "implicit-pointer": return undefined;
+  }
+}
+
 function plainValue(type: Type, location: Location, seen: Seen): Value {
   switch (location.kind) {
     case "register": {
@@ -98,6 +128,12 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
     case "constant": return constant(type, location.bytes);
     case "pieces": return assembled(type, location.pieces, seen);
     case "implicit-pointer": {
+      // What is in memory has an address.
+      const target = location.target?.location(seen.address);
+      if (target?.kind === "memory") {
+        const address = follow(target.address, seen);
+        if (typeof address !== "string") return inRegister(type, displaced(address, location.offset));
+      }
       const name = location.target?.name;
       return absent(type, name === undefined || name === "" ? "a pointer that was optimised out" : `a pointer that was optimised out, to \`${name}\``);
     }
@@ -121,22 +157,23 @@ function constant(type: Type, bytes: Uint8Array): Value {
 
 function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pieces"], seen: Seen): Value {
   const pieces: Piece[] = [];
+  const gaps: Gap[] = [];
   const whole = sizeOf(type);
   if (whole > largestAssembled) return absent(type, "in too many pieces");
-  let offset = 0;
+  let bit = 0;
   for (const { bits, bitOffset, location } of parts) {
-    if (bits % 8 !== 0 || bitOffset !== 0) return absent(type, "in pieces that are no whole bytes");
-    const size = Math.min(bits / 8, whole - offset);
-    if (size > 0) {
-      if (location === undefined) return absent(type, parts.some((part) => part.location !== undefined) ? "partly optimised out here" : undefined);
-      const made = piece(offset, size, location, seen);
-      if (typeof made === "string") return absent(type, made);
-      pieces.push(...made);
-    }
-    offset += bits / 8;
+    const offset = bit >> 3;
+    const size = Math.min(((bit + bits + 7) >> 3) - offset, whole - offset);
+    const bytewise = bits % 8 === 0 && bit % 8 === 0 && bitOffset === 0;
+    bit += bits;
+    if (size <= 0) continue;
+    const made = location === undefined ? "optimised out here" : bytewise ? piece(offset, size, location, seen) : "in pieces that are no whole bytes";
+    if (typeof made === "string") gaps.push({ offset, size, reason: made });
+    else pieces.push(...made);
   }
-  if (pieces.length === 0) return absent(type);
-  return { type, fetch: { kind: "constant", value: 0n }, pieces };
+  const end = (bit + 7) >> 3;
+  if (end < whole) gaps.push({ offset: end, size: whole - end, reason: "optimised out here" });
+  return assembledFrom(type, pieces, gaps);
 }
 
 function piece(offset: number, size: number, location: Location, seen: Seen): Piece[] | string {

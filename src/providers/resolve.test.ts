@@ -145,7 +145,7 @@ test("a static probe's places share a program unless their arguments lie differe
     [{ path: "/bin/app", offset: 0x1004n, semaphore: 0x3000n }], [{ path: "/bin/app", offset: 0x1014n, semaphore: 0x3000n }],
   ]);
   assert.equal(resolve("usdt:app:tick", ["arg1"]).diagnostics[0]?.message, 
-    "argument 1 of usdt:/bin/app:app:tick cannot be read: it is in a floating-point register, which probes do not see");
+    "argument 1 of usdt:/bin/app:app:tick cannot be read: it is in a vector register, which a probe cannot read");
 });
 
 test("times and counts", () => {

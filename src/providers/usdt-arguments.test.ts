@@ -79,7 +79,7 @@ test("floating-point numbers in general registers and memory are read as bits", 
 });
 
 test("what cannot be read keeps its place, and says why", () => {
-  const vector = "in a floating-point register, which probes do not see";
+  const vector = "in a vector register, which a probe cannot read";
   const strange = "in a place that strobe does not know";
   assert.deepEqual(values("8f@%xmm0 8@%rdi 4@%ymm1 8f@%st(1) 8@%fs:counter@tpoff 4@%zf 8@(%rax"), [
     vector, register(112), vector, vector, "a variable of each thread's own", strange, strange,

@@ -31,7 +31,7 @@ export interface SymbolPlaces {
 type Width = 1 | 2 | 4 | 8;
 interface Shape { readonly size: Width; readonly signed: boolean }
 
-const inVector = "in a floating-point register, which probes do not see";
+const inVector = "in a vector register, which a probe cannot read";
 const strange = "in a place that strobe does not know";
 
 /** One entry an argument, in order. */

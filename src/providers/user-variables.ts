@@ -1,12 +1,14 @@
 // Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
+import { splitName } from "../debuginfo/dwarf/partial-names.ts";
 import type { DebugInfo, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
+import { absence } from "../language/absent.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { Type } from "../language/types.ts";
 import { parametersAtEntry, onFrame, resultOf } from "./call-arguments.ts";
 import { DebugTypes } from "./debug-types.ts";
-import { displaced, valueOf, type Seen } from "./locations.ts";
+import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
 import type { ResolveOptions } from "./provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
 import type { Binary, System } from "./system.ts";
@@ -94,9 +96,13 @@ function lackingIn(args: readonly Argument[] | undefined, variables: Variables, 
   for (const use of uses) {
     const [kind, name] = /^(args|var)\.(.+)$/s.exec(use)?.slice(1) ?? [];
     if (name === undefined || name === "*" || (kind === "args" && args === undefined)) continue;
+    // What a pointer points to is there, or is looked for in vain with it.
+    if (name.startsWith("*")) continue;
     const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
     if (found === undefined || typeof found === "string") return { lacking: `there is no \`${name}\`` };
-    if (found.absent !== undefined) return { lacking: `\`${name}\` is ${found.absent}` };
+    const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
+    if (typeof behind === "object" && behind.absent === undefined) continue;
+    if (found.absent !== undefined) return { lacking: absence(name, found.absent) };
   }
   return {};
 }
@@ -221,6 +227,7 @@ class Variables implements ProgramVariables {
   }
 
   #find(name: string): Argument | string | undefined {
+    if (name.startsWith("*")) return this.#behind(name.slice(1));
     const at = name.indexOf("@");
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
     if (file === undefined) {
@@ -229,16 +236,39 @@ class Variables implements ProgramVariables {
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }
-    const globals = this.#info.globalsNamed(plain).filter(({ declared }) => file === undefined || isFile(declared.file, file));
-    const own = globals.filter(({ declared }) => declared.file === this.#around?.fn.declared.file);
-    const candidates = own.length > 0 ? own : globals;
-    const [first, second] = candidates;
+    const candidates = this.#globals(plain, file);
+    const [first] = candidates;
     if (first === undefined) return undefined;
-    if (second !== undefined && second.declared.file !== first.declared.file) {
-      const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))].slice(0, 3);
-      return `there are several variables \`${plain}\`: say which, as in ${files.map((one) => `var("${plain}@${one}")`).join(" or ")}`;
-    }
+    // Units may each describe one variable.
+    const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))];
+    const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
+    const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
+    if (choices.length > 1) return `there are several variables \`${plain}\`: say which, as in ${choices.slice(0, 3).map((one) => `var("${one}")`).join(" or ")}`;
     return { ...this.#argument(first), name };
+  }
+
+  /** What a pointer points to that was optimised away itself. */
+  #behind(name: string): Argument | undefined {
+    if (this.#around?.entry === true) return undefined;
+    const pointer = this.#scope.find((variable) => variable.name === name);
+    const target = pointer && targetOf(pointer, this.#seen);
+    return target && { name: `*${name}`, ...target };
+  }
+
+  /** What a name means here: the nearest scope around the function has it, the function's own file, or whatever has it. */
+  #globals(name: string, file: string | undefined): readonly Variable[] {
+    const fn = this.#around?.fn;
+    const named = (wanted: string): Variable[] => this.#info.globalsNamed(wanted).filter(({ declared }) => file === undefined || isFile(declared.file, file));
+    const all = named(name);
+    for (const scope of scopesAround(fn?.qualifiedName ?? "")) {
+      // Constants of a class go by its name only.
+      const visible = all.length === 0 ? named(`${scope}::${name}`) : all.filter(({ qualifiedName = "" }) => withoutUnnamed(qualifiedName) === `${scope}::${name}`);
+      if (visible.length > 0) return visible;
+    }
+    const outermost = all.filter(({ qualifiedName }) => qualifiedName === name);
+    const found = outermost.length > 0 ? outermost : all;
+    const own = found.filter(({ declared }) => declared.file === fn?.declared.file);
+    return own.length > 0 ? own : found;
   }
 
   /** A parameter at the function's entry is where its caller put it; a local is nowhere yet. */
@@ -282,4 +312,15 @@ function scopeAt(info: DebugInfo, address: bigint, instance: FunctionInstance | 
 /** Is this the file that is meant: its path, or the end of it? */
 export function isFile(path: string, wanted: string): boolean {
   return path === wanted || path.endsWith(`/${wanted}`);
+}
+
+/** `a::b` and `a` of `a::b::f`. */
+function scopesAround(name: string): readonly string[] {
+  const scopes: string[] = [];
+  for (let parts = splitName(withoutUnnamed(name)); parts !== undefined; parts = splitName(parts.scope)) scopes.push(parts.scope);
+  return scopes;
+}
+
+function withoutUnnamed(name: string): string {
+  return name.replaceAll("(anonymous namespace)::", "");
 }

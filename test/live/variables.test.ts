@@ -5,7 +5,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
-import { classesScript, classesSource, goScript, goSource, rustScript, rustSource, shapesScript, shapesSource } from "../support/variables.ts";
+import {
+  classesScript, classesSource, goScript, goSource, partsSource, rustScript, rustSource, scopedNames, scopesSource, shapesScript, shapesSource,
+} from "../support/variables.ts";
 
 const folder = temporaryFolder();
 let objects = "";
@@ -15,6 +17,8 @@ before(() => {
   writeFileSync(join(folder.path, "shapes.c"), shapesSource);
   writeFileSync(join(folder.path, "classes.cpp"), classesSource);
   writeFileSync(join(folder.path, "shapes.rs"), rustSource);
+  writeFileSync(join(folder.path, "scopes.cpp"), scopesSource);
+  writeFileSync(join(folder.path, "parts.c"), partsSource);
 });
 after(async () => {
   await nothingLeft(objects);
@@ -52,6 +56,12 @@ async function agrees(path: string, script: string): Promise<void> {
   assert.equal(printed, program);
 }
 
+async function refusal(script: string): Promise<string> {
+  const { stderr, code } = await strobe(["-e", script]);
+  assert.equal(code, 1);
+  return stderr;
+}
+
 const lineOf = (source: string, mark: string): number => source.split("\n").findIndex((line) => line.includes(mark)) + 1;
 
 for (const compiler of ["gcc", "clang"]) {
@@ -71,6 +81,46 @@ for (const compiler of ["g++", "clang++"]) {
     });
   }
 }
+
+for (const compiler of ["g++", "clang++"]) {
+  for (const flags of [["-O0"], ["-O2"], ["-O2", "-gdwarf-4"]]) {
+    test(`variables by scopes in part, by ${compiler} ${flags.join(" ")}`, { skip: missing(compiler) }, async () => {
+      const path = compile(compiler, "scopes.cpp", "scopes", ...flags);
+      const names = Object.keys(scopedNames);
+      const { script, warnings } = await over(path, `uprobe:${path}:app::Server::weigh { ${names.map((name) => `printf("%s: %d\\n", "${name}", var("${name}"));`).join(" ")} }`);
+      assert.equal(warnings, "");
+      assert.deepEqual(script.split("\n"), names.map((name) => `${name}: ${scopedNames[name]}`));
+      assert.equal((await over(path, `uprobe:${path}:other::look { printf("%d %d\\n", var("same"), var("weigh::total")); }`)).script, "2 201");
+      assert.match(await refusal(`uprobe:${path}:other::look { print(var("kept")) }`), /there are several variables `kept`: say which, as in var\("app::Holder<int>::kept"\) or var\("app::Holder<char>::kept"\)/);
+      assert.match(await refusal(`uprobe:${path}:other::look { print(var("nowhere::same")) }`), /sees no variable `nowhere::same`/);
+    });
+  }
+}
+
+test("of what an optimiser kept in part, the members that are there are shown and read", async () => {
+  for (const compiler of ["gcc", "clang"].filter((name) => missing(name) === false)) {
+    const path = compile(compiler, "parts.c", "parts", "-O2");
+    const mixed = await over(path, `uprobe:${path}:mixed { print(args); print(args.m); printf("%d\\n", args.m.l); @m[args.m.l] = args.m; }`);
+    assert.equal(mixed.script, "{ .m = { .d = <not visible>, .l = 9 }, .v = <not visible> }\n{ .d = <not visible>, .l = 9 }\n9\n@m[9]: { .d = <not visible>, .l = 9 }");
+    const output = join(folder.path, "output");
+    await strobe(["-q", "-f", "json", "-o", output, "-c", path, "-e", `uprobe:${path}:mixed { print(args.m); }`]);
+    assert.equal(readFileSync(output, "utf8").trim(), '{"type": "value", "data": {"d": "<not visible>", "l": 9}}');
+    assert.match(await refusal(`uprobe:${path}:mixed { print(args.m.d) }`), /`d` is in a vector register, which a probe cannot read/);
+    assert.match(await refusal(`uprobe:${path}:mixed { print(args.v) }`), /`v` is in a vector register, which a probe cannot read/);
+  }
+  const path = compile("clang", "parts.c", "parts", "-O2");
+  const { script } = await over(path, `uprobe:${path}:mixed { print(var("shared")); print(var("shared").kept); }`);
+  assert.equal(script, "{ .kept = 3, .unused = <optimised out> }\n3");
+  assert.match(await refusal(`uprobe:${path}:mixed { print(var("shared").unused) }`), /`unused` is optimised out here/);
+});
+
+test("what a pointer that was optimised away points to", async () => {
+  const path = compile("gcc", "parts.c", "parts", "-O2");
+  const place = `line:${path}@parts.c:${lineOf(partsSource, "/* in sum */")}`;
+  const { script } = await over(path, `${place} { print(*args.p); printf("%d %d %d\\n", args.p->b, *var("q"), vars.p.c); }`);
+  assert.equal(script, "{ .a = 1, .b = 12, .c = 7 }\n12 5 7");
+  assert.match(await refusal(`${place} { print(args.q) }`), /`q` is a pointer that was optimised out, to `n`/);
+});
 
 test("enums, slices and strings of Rust", { skip: missing("rustc") }, async () => {
   const path = compile("rustc", "shapes.rs", "rust");
@@ -159,15 +209,10 @@ test("a stripped program's debug file is found beside it", async () => {
 
 test("what is not there says so", { skip: missing("clang") }, async () => {
   const path = compile("gcc", "shapes.c", "shapes", "-O0");
-  const refusal = async (script: string): Promise<string> => {
-    const { stderr, code } = await strobe(["-e", script]);
-    assert.equal(code, 1);
-    return stderr;
-  };
   assert.match(await refusal(`uprobe:${path}:loop { print(args.round) }`), /has no argument `round`[^]*did you mean `rounds`/);
   assert.match(await refusal(`uprobe:${path}:loop { print(var("roundz")) }`), /sees no variable `roundz`[^]*did you mean `rounds`/);
   assert.match(await refusal(`uprobe:${path}:loop { print(var("total")) }`), /`total` is not set yet at the function's entry/);
-  assert.match(await refusal(`uprobe:${path}:floats { print(args.f) }`), /`f` is in a floating-point register, which probes do not see/);
+  assert.match(await refusal(`uprobe:${path}:floats { print(args.f) }`), /`f` is in a vector register, which a probe cannot read/);
   assert.match(await refusal(`uprobe:${path}@shape.c:3 { }`), /no code of .* comes from a file shape\.c[^]*did you mean `shapes\.c`/);
   assert.match(await refusal(`uprobe:${path}@shapes.c:100000 { }`), /no code of .* is at line 100000 of shapes\.c or behind it/);
   const optimised = compile("clang", "shapes.c", "optimised", "-O2");

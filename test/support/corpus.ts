@@ -11,9 +11,19 @@ out = open(order["output"], "w")
 def plain(value, depth=0):
     """A value as strobe's JSON has it; None where gdb has none of it."""
     try:
-        if value.is_optimized_out: return None
         t = value.type.strip_typedefs()
         code = t.code
+        if code == gdb.TYPE_CODE_STRUCT and value.is_optimized_out:
+            # Of some members there may be something.
+            # Where it lacks the table of virtual functions, gdb fails as it looks for base classes.
+            if any(f.name is not None and f.name.startswith("_vptr") for f in t.fields()): return None
+            fields = [[f.name, f.is_base_class, plain(value[f], depth + 1)] for f in t.fields() if hasattr(f, "bitpos")]
+            return {"fields": fields} if any(part is not None for _, _, part in fields) else None
+        if code == gdb.TYPE_CODE_ARRAY and value.is_optimized_out:
+            low, high = t.range()
+            parts = [plain(value[i], depth + 1) for i in range(low, high + 1)]
+            return parts if any(part is not None for part in parts) else None
+        if value.is_optimized_out: return None
         if code == gdb.TYPE_CODE_PTR and order["references"]: return plain(value.dereference(), depth)
         if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF): return plain(value.referenced_value(), depth)
         if code == gdb.TYPE_CODE_BOOL: return bool(value)
@@ -48,6 +58,13 @@ def scope(pc, frame):
         block = block.superblock
     return found, names
 
+def globals_now():
+    found = {}
+    for name, expression in order["globals"]:
+        try: found[name] = plain(gdb.parse_and_eval(expression))
+        except Exception as error: found[name] = {"error": str(error)}
+    return found
+
 class Place(gdb.Breakpoint):
     def __init__(self, address):
         super().__init__("*%d" % address, internal=True)
@@ -57,7 +74,7 @@ class Place(gdb.Breakpoint):
         frame = gdb.newest_frame()
         while frame.type() == gdb.INLINE_FRAME and frame.older() is not None: frame = frame.older()
         found, names = scope(self.address, frame)
-        out.write(json.dumps({"pc": self.address - base, "frames": names, "vars": found}) + "\n")
+        out.write(json.dumps({"pc": self.address - base, "frames": names, "vars": found, "globals": globals_now()}) + "\n")
         return False
 
 gdb.execute("starti", to_string=True)
@@ -86,6 +103,13 @@ typedef struct shape shape_t;
 
 static int counter = 3;
 long total = 100;
+static struct { short kept, unused; int written; } split = { 3, 4, 0 };
+shape_t board = { { 1, 2 }, 3, -1, BLUE, { 0x55 }, 1, { { 9, 8, 7 } }, 0 };
+static unsigned history[4];
+static const char *last_text;
+enum color tint = RED;
+static __thread int in_thread = 6;
+__thread struct point thread_point = { 1, 2 };
 
 /* What lies on the stack is the same in every run. */
 __attribute__((noinline)) static void clear(void) { volatile char room[1 << 14]; memset((void *)room, 0, sizeof room); }
@@ -118,6 +142,13 @@ __attribute__((noinline)) int area(const shape_t *shape, struct point by, int8_t
   int result = shape->at.x + by.x;
   static int calls = 0;
   calls++;
+  in_thread += small;
+  thread_point.y += by.x;
+  history[calls & 3] += large & 0xff;
+  board.at.x += calls;
+  tint = color;
+  split.kept++;
+  split.written = split.unused + calls;
   for (int i = 0; i < 2; i++) {
     int row = shape->grid[i][0];
     for (unsigned j = 1; j < 3; j++) {
@@ -157,6 +188,7 @@ __attribute__((noinline)) double mean(const int *values, int count)
 __attribute__((noinline)) static unsigned hash(const char *text)
 {
   unsigned result = 5381;
+  last_text = text;
   while (*text) {
     unsigned char letter = (unsigned char)*text++;
     result = result * 33 + letter;
@@ -176,6 +208,7 @@ int main(int argc, char **argv)
   unsigned hashed = hash("strobe");
   int deep = recurse(argc + 3, argc);
   printf("%d %g %u %d %ld\n", found, average, hashed, deep, total + twice_scaled(argc));
+  printf("%d %d %d %u %s %d %d\n", in_thread, thread_point.y, board.at.x, history[1], last_text, tint, split.kept + split.written);
   return 0;
 }
 `;
@@ -213,20 +246,25 @@ namespace app {
   namespace {
     int hidden_total = 12;
     struct Pair { short left, right; };
+    Pair last_pair = { 1, 2 };
     __attribute__((noinline)) int hidden(Pair pair, const Pair &other, int &out)
     {
       int sum = pair.left + other.right;
+      last_pair = other;
       out += sum;
       hidden_total += out;
       return sum * hidden_total;
     }
   }
+  template <class T> struct Kept { static T best; };
+  template <class T> T Kept<T>::best = 0;
   template <class T, int N> __attribute__((noinline)) T largest(const T (&values)[N])
   {
     T best = values[0];
     for (const T &value : values)
       if (value > best)
         best = value;
+    Kept<T>::best = best;
     return best;
   }
   template <class F> static inline int apply(int value, F &&call) { int once = call(value); return call(once); }
@@ -254,6 +292,7 @@ int main(int argc, char **argv)
   int base = 10;
   int applied = app::apply(argc, [base](int v) { int plus = v + base; return plus * 2; });
   int kept = local_static(argc) + local_static(3);
+  printf("%d %ld %d\n", app::Kept<int>::best, app::Kept<long>::best, app::last_pair.right);
   printf("%d %d %d %ld %d %d %d %d\n", handled, hidden, best, widest, applied, out, kept, app::Server::instances);
   return 0;
 }
@@ -262,8 +301,12 @@ int main(int argc, char **argv)
 export const corpusRust = String.raw`
 use std::hint::black_box;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 #[derive(Clone, Copy)]
 struct Point { x: i32, y: i64 }
+static CALLS: AtomicU32 = AtomicU32::new(4);
+static mut LAST: Point = Point { x: 1, y: 2 };
 #[derive(Clone, Copy)]
 struct Shape { at: Point, sides: u8, filled: bool, letter: u16 }
 
@@ -277,6 +320,8 @@ fn scaled(amount: i32, factor: i32) -> i32 {
 #[inline(never)]
 fn area(shape: &Shape, by: Point, small: i8, large: u64) -> i64 {
     let mut result = shape.at.x as i64 + by.y;
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    unsafe { LAST = by; }
     let mut i = 0u32;
     while i < 3 {
         let step = scaled(i as i32, shape.sides as i32);
@@ -292,6 +337,7 @@ fn area(shape: &Shape, by: Point, small: i8, large: u64) -> i64 {
 fn sum(values: &[i32; 4]) -> i32 {
     let mut total = 0;
     let mut at = 0usize;
+    CALLS.fetch_add(2, Ordering::Relaxed);
     while at < 4 {
         let value = values[at];
         total += value;
@@ -323,9 +369,14 @@ type Shape struct {
 	Grid   [3]int16
 }
 
+var calls = 4
+var last = Point{1, 2}
+
 //go:noinline
 func area(shape *Shape, by Point, small int8, large uint64) int64 {
 	result := int64(shape.At.X) + int64(by.Y)
+	calls++
+	last = by
 	for i := 0; i < 3; i++ {
 		row := int64(shape.Grid[i])
 		result += row + int64(small)
@@ -353,6 +404,20 @@ func main() {
 	numbers := [4]int{1, 2, 3, len(os.Args)}
 	found := area(&shape, by, -5, 1<<40)
 	total := sum(&numbers)
-	os.Exit(int(found+int64(total)) & 0x3f)
+	os.Exit(int(found+int64(total)+int64(calls)+int64(last.X)) & 0x3f)
 }
 `;
+
+/** What lives as long as the program, as strobe and as gdb names it. */
+export const corpusGlobals: Readonly<Record<string, readonly (readonly [name: string, expression: string])[]>> = {
+  "corpus.c": [
+    ...["counter", "total", "split", "board", "history", "last_text", "tint", "in_thread", "thread_point"].map((name) => [name, name] as const),
+    ["area::calls", "area::calls"],
+  ],
+  "corpus.cpp": [
+    ["Server::instances", "app::Server::instances"], ["app::hidden_total", "'app::(anonymous namespace)::hidden_total'"], ["app::last_pair", "'app::(anonymous namespace)::last_pair'"],
+    ["Kept<int>::best", "app::Kept<int>::best"], ["Kept<long>::best", "app::Kept<long>::best"], ["local_static::kept", "local_static::kept"],
+  ],
+  "corpus.rs": [["CALLS", "corpus::CALLS"], ["LAST", "corpus::LAST"]],
+  "corpus.go": [["main.calls", "'main.calls'"], ["main.last", "'main.last'"]],
+};

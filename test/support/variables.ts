@@ -242,3 +242,65 @@ export const goScript = (path: string): string => `
     printf("%s %d %s %s %s %d %d\\n", args.path, args.list[1], args.p, args.ok, args.s.Name, args.s.Ports[1], var("main.counter"));
   }
   line:${path}@main.go:LINE { printf("%d %s\\n", var("total"), var("ratio")); }`;
+
+/** Variables by names that tell scopes in part, and constants of a class. */
+export const scopesSource = String.raw`
+#define KEEP(x) asm volatile("" : : "r"(x) : "memory")
+namespace app {
+struct Server { static int instances; static const int limit = 7; static constexpr long wide = 1L << 40; int weigh(int by); };
+int Server::instances = 40;
+namespace { int hidden = 12; namespace deep { int deeper = 8; } }
+inline namespace v2 { int newest = 3; }
+template <class T> struct Holder { static T kept; };
+template <class T> T Holder<T>::kept = 70 + sizeof(T);
+template struct Holder<int>; template struct Holder<char>; template struct Holder<unsigned long>;
+int same = 1;
+}
+namespace other { int same = 2; __attribute__((noinline)) void look(int n) { KEEP(&same); KEEP(n); } }
+int same = 3;
+#ifdef __clang__
+__attribute__((noinline)) // else clang's debug information does not say whose the statics are
+#endif
+static int calls(int by) { static int total = 100; { static int total = 9; total += by; KEEP(&total); } total += by; KEEP(&total); return total; }
+__attribute__((noinline)) int app::Server::weigh(int by)
+{
+  static int total = 200; total += by; KEEP(&total);
+  KEEP(&instances); KEEP(&hidden); KEEP(&deep::deeper); KEEP(&newest); KEEP(&same); KEEP(&::same); KEEP(this);
+  return total + calls(by);
+}
+int main(int argc, char **) { app::Server server; int r = server.weigh(argc); other::look(argc); return r == 0; }
+`;
+
+/** By `weigh`: names, and what they are at its beginning. */
+export const scopedNames: Readonly<Record<string, string>> = {
+  "instances": "40", "Server::instances": "40", "app::Server::instances": "40", "limit": "7", "Server::wide": `${2 ** 40}`,
+  "hidden": "12", "app::hidden": "12", "app::(anonymous namespace)::hidden": "12", "deep::deeper": "8", "app::deep::deeper": "8",
+  "app::newest": "3", "app::v2::newest": "3", "Holder<int>::kept": "74", "app::Holder<char>::kept": "71", "Holder<unsigned long>::kept": "78",
+  "same": "1", "other::same": "2", "total": "200", "Server::weigh::total": "200", "calls::total": "100",
+};
+
+/** Values of which an optimiser keeps a part, and pointers that it knows. */
+export const partsSource = String.raw`
+#define KEEP(x) __asm__ volatile("" : : "r"(x) : "memory")
+struct s { int a, b; long c; };
+struct mix { double d; long l; };
+static struct { short kept, unused; } shared = { 3, 4 };
+static inline __attribute__((always_inline)) int sum(const struct s *p, const int *q)
+{
+  int r = p->a + p->b;
+  KEEP(r);
+  r += *q + p->c; /* in sum */
+  KEEP(r);
+  return r;
+}
+__attribute__((noinline)) int outer(int x, int y)
+{
+  struct s local = { x, y * 3, 7 };
+  int n = x * 5;
+  int r = sum(&local, &n);
+  KEEP(local.a); KEEP(local.b); KEEP(n);
+  return r;
+}
+__attribute__((noinline)) long mixed(struct mix m, double v) { shared.kept += m.l; KEEP(shared.kept); return m.l + (long)(m.d * v); }
+int main(int argc, char **argv) { return outer(argc, 4) + mixed((struct mix){ 2.5, 9 }, argc) == 0; }
+`;

@@ -17,7 +17,7 @@ export const AT = {
   lower_bound: 0x22, producer: 0x25, upper_bound: 0x2f, abstract_origin: 0x31, artificial: 0x34, count: 0x37,
   data_member_location: 0x38, decl_column: 0x39, decl_file: 0x3a, decl_line: 0x3b, declaration: 0x3c, discr_list: 0x3d,
   encoding: 0x3e, calling_convention: 0x36, external: 0x3f, virtuality: 0x4c, defaulted: 0x8b, frame_base: 0x40, specification: 0x47, type: 0x49, entry_pc: 0x52, ranges: 0x55, call_column: 0x57,
-  call_file: 0x58, call_line: 0x59, signature: 0x69, data_bit_offset: 0x6b, linkage_name: 0x6e, str_offsets_base: 0x72,
+  call_file: 0x58, call_line: 0x59, signature: 0x69, data_bit_offset: 0x6b, linkage_name: 0x6e, export_symbols: 0x89, str_offsets_base: 0x72,
   addr_base: 0x73, rnglists_base: 0x74, dwo_name: 0x76, loclists_base: 0x8c, MIPS_linkage_name: 0x2007, GNU_dwo_name: 0x2130,
   GNU_dwo_id: 0x2131, GNU_ranges_base: 0x2132, GNU_addr_base: 0x2133,
 } as const;

@@ -18,6 +18,7 @@ import { nameSectionOf } from "./name-sections.ts";
 import { scanFile } from "./scan-file.ts";
 import type { ScanResult } from "./scan.ts";
 import { packagedSections } from "./packages.ts";
+import { constantsOf, isWithin, splitName, staticsOf } from "./partial-names.ts";
 import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
@@ -262,9 +263,27 @@ class Debug implements DebugInfo {
       found.set(keyOf(entry), new EntryVariable(entry, this.#around));
     }
     return [...found.values()];
+    if (found.size === 0) for (const entry of this.#variablesWithin(name)) found.set(keyOf(entry), new EntryVariable(entry, this.#around));
   }
 
   typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined {
+  /** Variables by a name that tells the scopes around them in part, or the function or the type that they are in. */
+  *#variablesWithin(name: string): Iterable<Entry> {
+    const parts = splitName(name);
+    if (parts === undefined) return;
+    for (const entry of this.#entriesNamed("variables", parts.own)) if (isWithin(entry, parts.scope)) yield entry;
+    for (const fn of this.#entriesWithin("functions", parts.scope)) yield* staticsOf(fn, parts.own);
+    for (const type of this.#entriesWithin("types", parts.scope)) yield* constantsOf(type, parts.own);
+  }
+
+  *#entriesWithin(list: NameList, name: string): Iterable<Entry> {
+    const exact = [...this.#entriesNamed(list, name)];
+    const parts = exact.length > 0 ? undefined : splitName(name);
+    yield* exact;
+    if (parts === undefined) return;
+    for (const entry of this.#entriesNamed(list, parts.own)) if (isWithin(entry, parts.scope)) yield entry;
+  }
+
     const base = baseSpelling(name);
     for (const entry of this.#entriesNamed("types", base)) {
       if (!entry.isType()) continue;

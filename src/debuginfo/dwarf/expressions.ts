@@ -293,7 +293,8 @@ class Machine {
           const offset = unit.header.version <= 2 ? cursor.address(addressSize) : cursor.offset(offsetSize);
           const shift = cursor.slebExact();
           const target = unit.file.entryAt(offset);
-          const isVariable = target.tag === TAG.variable || target.tag === TAG.formal_parameter;
+          // Constants are procedures that leave them.
+          const isVariable = target.tag === TAG.variable || target.tag === TAG.formal_parameter || target.has(AT.location);
           found = { kind: "implicit-pointer", target: isVariable ? this.#place.variableAt(target) : undefined, offset: shift };
           break;
         }
@@ -344,7 +345,7 @@ class Machine {
     const type = this.#place.unit.entryAt(this.#place.unit.header.offset + offset);
     const encoding = type.number(AT.encoding);
     // DW_ATE_float and DW_ATE_complex_float: there is no arithmetic on them where probes run.
-    if (encoding === 3 || encoding === 4) throw new Unknowable("its value is computed with floating point");
+    if (encoding === 3 || encoding === 4) throw new Unknowable("computed with floating point");
     return type.number(AT.byte_size) ?? 8;
   }
 

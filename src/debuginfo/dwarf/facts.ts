@@ -39,7 +39,10 @@ export interface DebugInfo {
    * functions that it is inlined into.
    */
   variablesAt(address: bigint): readonly Variable[];
-  /** Globals, statics and thread-locals, by plain or qualified name. */
+  /**
+   * Globals, statics and thread-locals, by plain or qualified name, outer scopes left out where nothing has just that name; those of
+   * a function by its name: `handle::calls`; constants of a type by the type's.
+   */
   globalsNamed(name: string): readonly Variable[];
   /** A type by its name as C, C++ or Rust spells it. */
   typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined;
@@ -85,6 +88,8 @@ export interface Variable {
   readonly type: DebugType;
   readonly declared: SourcePosition;
   /** In what `variablesAt` gives: of a function that the innermost one there is inlined into. */
+  /** `app::Server::instances` */
+  readonly qualifiedName?: string;
   readonly outer?: boolean;
   /** Where its value is when the program is about to run the instruction at `address`. */
   location(address: bigint): Location;

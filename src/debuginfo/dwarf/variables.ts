@@ -4,7 +4,7 @@ import { DwarfError, signedAddress } from "./cursor.ts";
 import { evaluate, locate, Unknowable, type Place } from "./expressions.ts";
 import type { DebugType, Location, LocationExpression, SourcePosition, Variable } from "./facts.ts";
 import { expressionAt } from "./locations.ts";
-import { nameOf } from "./names.ts";
+import { nameOf, qualifiedName } from "./names.ts";
 import { rangesOf } from "./ranges.ts";
 import { bodyAround } from "./scopes.ts";
 import { bytesOf, typeOf } from "./types.ts";
@@ -37,6 +37,10 @@ export class EntryVariable implements Variable {
 
   get type(): DebugType {
     return (this.#type ??= typeOf(this.entry));
+  }
+
+  get qualifiedName(): string {
+    return qualifiedName(this.entry);
   }
 
   get declared(): SourcePosition {

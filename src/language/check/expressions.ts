@@ -20,6 +20,7 @@ import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral,
 import { checkBlockExpression } from "./statements.ts";
 import { describe, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
+import { behindLostPointer } from "./variables.ts";
 import { dataIn, viewOf } from "./views.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
@@ -117,6 +118,8 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
 // ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
+  const target = node.operator === "*" ? behindLostPointer(node.operand, body) : undefined;
+  if (target !== undefined) return target;
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
   switch (node.operator) {

@@ -1,4 +1,5 @@
 // `a.b`: structs in place and behind pointers, records, args, config.
+import { absence } from "../absent.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, MemberAccess } from "../program.ts";
@@ -11,9 +12,9 @@ import { defaultSpace, didYouMean, needsKernel, report } from "./pass.ts";
 import { describe } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
 import { checkPlace } from "./values.ts";
-import { argumentsType, argumentType, checkVariableMember } from "./variables.ts";
+import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
 
-export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number }
+export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number; readonly absent?: string }
 
 /** A member by name, looked for in anonymous structs and unions too. */
 export function findMember(struct: StructType, name: string): FoundMember | undefined {
@@ -23,7 +24,7 @@ export function findMember(struct: StructType, name: string): FoundMember | unde
   for (const member of struct.members) {
     if (member.name !== "" || member.type.kind !== "struct") continue;
     const inner = findMember(member.type, name);
-    if (inner !== undefined) return { ...inner, offset: member.offset + inner.offset };
+    if (inner !== undefined) return { ...inner, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) };
   }
   return undefined;
 }
@@ -36,7 +37,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
   if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
   if (node.object.kind === "builtin" && node.object.name === "vars") return checkVariableMember(node.name, node.nameSpan, node.span, body);
-  const object = checkPlace(node.object, body);
+  const object = behindLostPointer(node.object, body) ?? checkPlace(node.object, body);
   const { type } = object;
   if (type.kind === "unknown") return { ...node, object, type };
   if (type.kind === "record") {
@@ -59,6 +60,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   };
   if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
   const space = type.kind === "pointer" ? type.space : spaceOf(object, body);
+  if (member.absent !== undefined) return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
   const typed = (type.kind === "pointer" ? type.typed === true : isTyped(object)) && givesTyped(object, body);
   return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
 }

@@ -1,5 +1,5 @@
 // Variables of the traced program: `var("x")`, `vars`, `vars.x`, and what all arguments look like as one record.
-import { absentType } from "../absent.ts";
+import { absence, absentType } from "../absent.ts";
 import type { Argument, ProgramVariables } from "../context.ts";
 import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
@@ -23,7 +23,7 @@ function fieldType({ type, absent }: Argument, body: Body): Type {
 
 /** What an argument or a variable is in an expression; a diagnostic when it is nowhere. */
 export function argumentType(argument: Argument, span: Span, body: Body): Type {
-  if (argument.absent !== undefined) return report(body, "placement", span, `\`${argument.name}\` is ${argument.absent}`);
+  if (argument.absent !== undefined) return report(body, "placement", span, absence(argument.name, argument.absent));
   return placeType(argument.type);
 }
 
@@ -62,6 +62,29 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
     return { ...checked, type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near) };
   }
   return { ...checked, type: argumentType(found, span, body) };
+}
+
+/**
+ * What a variable points to, where the pointer itself was optimised away and that was not: so that `args.p->x` and `*var("p")` are
+ * known all the same. undefined for anything else.
+ */
+export function behindLostPointer(node: Expression, body: Body): Expression | undefined {
+  const name = variableNamed(node);
+  const { context } = body;
+  const variables = name === undefined || context === undefined || context === "host" ? undefined : context.variables;
+  if (name === undefined || typeof variables !== "object") return undefined;
+  const pointer = variables.find(name);
+  if (typeof pointer !== "object" || pointer.absent === undefined) return undefined;
+  const target = variables.find(`*${name}`);
+  if (typeof target !== "object" || target.absent !== undefined) return undefined;
+  return variable({ kind: "call", name: "var", args: [], span: node.span, type: unknownType }, `*${name}`, node.span, body);
+}
+
+/** The name in `args.x`, `vars.x` and `var("x")`. */
+function variableNamed(node: Expression): string | undefined {
+  if (node.kind === "member") return node.object.kind === "builtin" && (node.object.name === "args" || node.object.name === "vars") ? node.name : undefined;
+  const [first] = node.kind === "call" && node.name === "var" ? node.args : [];
+  return first?.kind === "string" ? first.value : undefined;
 }
 
 /** `vars` */
