@@ -20,8 +20,8 @@ export function compileProbes(
   probes: readonly Probe[], options: Omit<ScriptOptions, "positional" | "named"> & { readonly settings?: Settings } = {},
 ): CompiledProbes {
   const { settings = {}, pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats } = options;
-  const parsed = parseProbes(probes.map(({ provider, parts, constructorName, parameters, handler, filter, captures }) => ({
-    provider, parts, constructorName, parameters, handler: functionSource(handler, captures),
+  const parsed = parseProbes(probes.map(({ provider, parts, also, constructorName, parameters, handler, filter, captures }) => ({
+    provider, parts, ...(also === undefined ? {} : { also }), constructorName, parameters, handler: functionSource(handler, captures),
     ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),
   })), configEntries(settings));
   // What is not understood is not checked: one mistake would become several.

@@ -72,9 +72,22 @@ function meaningOf(value: unknown, captures: Captures | undefined): Binding {
   if (known !== undefined) return known;
   if (isModule(value)) {
     const members = value as Captures;
-    return { kind: "module", member: (name) => name in members ? meaningOf(members[name], captures) : undefined };
+    return { kind: "module", what: "a module", member: (name) => name in members ? meaningOf(members[name], captures) : undefined };
+  }
+  if (Array.isArray(value) || isPlain(value)) {
+    const members = value as Captures;
+    return {
+      kind: "module", what: described(value), ...(Array.isArray(value) ? { length: value.length } : {}),
+      member: (name) => Object.hasOwn(members, name) ? meaningOf(members[name], captures) : undefined,
+    };
   }
   return { kind: "unusable", what: described(value) };
+}
+
+/** What `{ … }` makes, and an enum of TypeScript's. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** A namespace object, or what a bundler makes of one. */

@@ -12,6 +12,8 @@ export interface Probe {
   /** `tracepoint`, and the parts behind it. */
   readonly provider: string;
   readonly parts: readonly string[];
+  /** Probes with the same handler. */
+  readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
   readonly constructorName: string;
   readonly parameters: readonly ParameterMeaning[];
   readonly handler: SourceFunction;
@@ -162,10 +164,18 @@ export function iter<Name extends NameIn<Iterators>>(
   return make("iter", "iter", split(of), ["ctx"], handler, captures);
 }
 
-/** Any probe as bpftrace writes it: `probe("watchpoint:0x1234:8:w", …)`. */
-export function probe(spec: string, handler: Handler<[args: Unchecked]>, captures?: Captures): Probe {
-  const [provider, ...parts] = split(spec);
-  return make("probe", provider, parts, ["args"], handler, captures);
+/**
+ * Any probe as bpftrace writes it: `probe("watchpoint:0x1234:8:w", …)`. Of several, `probe(["kprobe:tcp_*", "kprobe:udp_*"], …)`, the
+ * handler is one program where they give it the same arguments.
+ */
+export function probe(spec: string | readonly string[], handler: Handler<[args: Unchecked]>, captures?: Captures): Probe {
+  const [first, ...rest] = (typeof spec === "string" ? [spec] : spec).map((one) => {
+    if (typeof one !== "string") throw new TypeError("strobe: probe() wants the probe's name as a string");
+    const [provider, ...parts] = split(one);
+    return { provider, parts };
+  });
+  if (first === undefined) throw new TypeError("strobe: probe() wants a probe's name");
+  return { ...make("probe", first.provider, first.parts, ["args"], handler, captures), ...(rest.length === 0 ? {} : { also: rest }) };
 }
 
 export function isProbe(value: unknown): value is Probe {

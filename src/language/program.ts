@@ -24,6 +24,8 @@ export interface Dialect {
   readonly printMapsAtExit: boolean;
   /** The program around a script stores in its maps as well: one that no handler stores in holds integers. */
   readonly outsideStores?: true;
+  /** `+` puts texts together. */
+  readonly plusJoinsTexts?: true;
   /** A format may say `%v`: the value as its type is written. */
   readonly valueConversion?: true;
   /** What text output looks like. */

@@ -1,13 +1,15 @@
 // What handlers in TypeScript can say, run: types of a program's own, and values as they come out, in the kernel and on the host.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Library from "../../src/index.ts";
 import { callsSource } from "../support/programs.ts";
-import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, compileC, nothingLeft, strobe as runStrobe, temporaryFolder } from "../support/strobe.ts";
+import { functionCases } from "./typescript-cases.ts";
 
-const strobe = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
+const library = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
 
 const folder = temporaryFolder();
 const atStart = bpfObjects();
@@ -27,7 +29,7 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
 }
 
 test("structs, unions and enums of the program's own are laid out as C does", async () => {
-  const { arrayOf, bits, enumeration, i16, i32, i64, pointerTo, struct, u32, union } = strobe;
+  const { arrayOf, bits, enumeration, i16, i32, i64, pointerTo, struct, u32, union } = library;
   const point = struct({ x: i32, y: i16, name: "char[8]" });
   const letters = enumeration("letters", { h: 104, e: 101 });
   const box = struct("mine", {
@@ -35,20 +37,20 @@ test("structs, unions and enums of the program's own are laid out as C does", as
     get next(): Library.CType<unknown> { return pointerTo(box); },
   });
   const text = struct({ first: letters, rest: arrayOf("char", 12) });
-  const boxes = strobe.event<{ id: number; corner: string; x: number; y: number; small: number; whole: number; sizes: readonly [number, number, number]; shown: object }>();
-  const texts = strobe.event<{ letter: number; isH: boolean; bytes: string; at: number }>();
-  const session = await strobe.trace(
-    strobe.uprobe(functions, "leaf_box", ([p]) => {
-      const b = strobe.cast(p, box);
+  const boxes = library.event<{ id: number; corner: string; x: number; y: number; small: number; whole: number; sizes: readonly [number, number, number]; shown: object }>();
+  const texts = library.event<{ letter: number; isH: boolean; bytes: string; at: number }>();
+  const session = await library.trace(
+    library.uprobe(functions, "leaf_box", ([p]) => {
+      const b = library.cast(p, box);
       boxes.emit({
-        id: b.id, corner: strobe.str(b.corner.name), x: b.corner.x + b.center.x, y: b.center.y, small: b.small, whole: b.whole & 7,
-        sizes: [strobe.sizeof(box), strobe.sizeof(arrayOf(point, 3)), strobe.offsetof(box, "center.name")], shown: strobe.deref(b.corner),
+        id: b.id, corner: library.str(b.corner.name), x: b.corner.x + b.center.x, y: b.center.y, small: b.small, whole: b.whole & 7,
+        sizes: [library.sizeof(box), library.sizeof(arrayOf(point, 3)), library.offsetof(box, "center.name")], shown: library.deref(b.corner),
       });
-    }, { strobe, boxes, box, arrayOf, point }),
-    strobe.uprobe(functions, "leaf_text", ([p]) => {
-      const bytes = strobe.cast(p, arrayLike);
-      texts.emit({ letter: bytes[0], isH: strobe.cast(bytes[0], letters) === letters.h, bytes: strobe.str(strobe.cast(p, text).rest), at: strobe.cast(p, "u8 *")[1] });
-    }, { strobe, texts, text, letters, arrayLike: pointerTo("u8") }),
+    }, { library, boxes, box, arrayOf, point }),
+    library.uprobe(functions, "leaf_text", ([p]) => {
+      const bytes = library.cast(p, arrayLike);
+      texts.emit({ letter: bytes[0], isH: library.cast(bytes[0], letters) === letters.h, bytes: library.str(library.cast(p, text).rest), at: library.cast(p, "u8 *")[1] });
+    }, { library, texts, text, letters, arrayLike: pointerTo("u8") }),
     { command: `${functions} 1`, signal: deadline() },
   );
   const [[first], [second]] = await Promise.all([all(boxes), all(texts)]);
@@ -62,13 +64,60 @@ test("structs, unions and enums of the program's own are laid out as C does", as
 /** What a handler calls it; the capture says what it is. */
 declare const arrayLike: Library.CType<Library.Pointer<number>>;
 
+/** System calls that a program makes once each, so that a handler has a part of the cases. */
+const calls = ["getppid", "getuid", "geteuid", "getgid", "getegid", "umask"];
+const perProbe = 12;
+
 test("settings are a script's", async () => {
-  const texts = strobe.event<{ text: string; limit: number }>();
-  const session = await strobe.trace(
-    strobe.uprobe(functions, "leaf_text", ([text]) => { texts.emit({ text: strobe.str(text), limit: strobe.config.maxStrlen }); }, { strobe, texts }),
+  const texts = library.event<{ text: string; limit: number }>();
+  const session = await library.trace(
+    library.uprobe(functions, "leaf_text", ([text]) => { texts.emit({ text: library.str(text), limit: library.config.maxStrlen }); }, { library, texts }),
     { command: `${functions} 1`, signal: deadline(), settings: { maxStrlen: 6 } },
   );
   assert.deepEqual(await all(texts), [{ text: "hello", limit: 6 }]);
   await session.ended;
-  await assert.rejects(strobe.trace(strobe.begin(() => {}), { settings: { maxStrlen: 0 } }), /invalid value `0` for max_strlen/);
+  await assert.rejects(library.trace(library.begin(() => {}), { settings: { maxStrlen: 0 } }), /invalid value `0` for max_strlen/);
+});
+
+test("functions give in the kernel, on the host and as JavaScript what they should", async (t) => {
+  const program = join(folder.path, "cases.ts");
+  const parts = Math.ceil(functionCases.length / perProbe);
+  const ofPart = (part: number): typeof functionCases => functionCases.slice(part * perProbe, (part + 1) * perProbe);
+  const run = (part: number, where: string, x: string): string =>
+    ofPart(part).map(({ name }, i) => `given.emit({ where: ${where}, name: ${JSON.stringify(name)}, value: BigInt(f${part * perProbe + i}(${x})) });`).join("\n");
+  writeFileSync(program, `import { begin, event, i8, i16, i32, map, pid, trace, tracepoint, u8, u16, u32, u64 } from "strobe";
+    const limit = 100; const yes = true; const text = "captured"; const list = [10, 20, 30]; const words = ["one", "three"];
+    const limits = { low: 2, deep: { high: 9 } }; const Level = { low: 1, high: 7 } as const;
+    const self = process.pid; const five = map<[], number>(); five.set(5);
+    const given = event<{ where: string; name: string; value: bigint }>();
+    function twice(x: number) { return x * 2; }
+    const clamp = (x: number) => { if (x > limit) return limit; return x; };
+    function scaled(x: number, by = 2, more = by + 1) { return x * by + more; }
+    const area = ({ width, height }: { width: number; height: number }) => width * height;
+    function sumOf([a, b]: [number, number]) { return a + b; }
+    ${functionCases.map(({ body }, i) => `function f${i}(x: any): any { ${body} }`).join("\n")}
+    const session = await trace(
+      begin(() => { ${Array.from({ length: parts }, (_, part) => run(part, '"host"', "five.value")).join("\n")} }),
+      ${Array.from({ length: parts }, (_, part) => `tracepoint("syscalls:sys_enter_${calls[part]}", { filter: () => pid === self, handler: () => { ${run(part, '"kernel"', "five.value")} } }),`).join("\n")}
+    );
+    void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask();
+    setTimeout(() => session.stop(), 200);
+    for await (const { where, name, value } of given) console.log(JSON.stringify([where, name, String(value)]));
+    ${functionCases.map(({ name, gives }, i) => gives === undefined ? `console.log(JSON.stringify(["javascript", ${JSON.stringify(name)}, String(Number(f${i}(5)))]));` : "").join("\n")}
+  `);
+  const { stdout, stderr, code } = await runStrobe(["run", program]);
+  assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
+  const got = new Map<string, Map<string, string>>();
+  for (const line of stdout.trimEnd().split("\n")) {
+    const [where, name, value] = JSON.parse(line) as [string, string, string];
+    got.set(name, (got.get(name) ?? new Map()).set(where, value));
+  }
+  for (const { name, gives } of functionCases) {
+    await t.test(name, () => {
+      const own = got.get(name) ?? new Map<string, string>();
+      const wanted = gives === undefined ? own.get("javascript") : String(gives);
+      assert.ok(wanted !== undefined);
+      assert.deepEqual([own.get("host"), own.get("kernel")], [wanted, wanted]);
+    });
+  }
 });

@@ -127,11 +127,12 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
     case "-":
     case "~":
     case "+": {
+      if (node.operator === "+" && operand.type.kind === "pointer") return operand;
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && node.operator === "-") {
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
-      if (node.operator === "+") return operand;
+      if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
       return { ...node, operand, type: operand.kind === "integer" || (isIntegral(operand.type) && !operand.type.signed) ? u64 : i64 };
     }
     case "*": {
@@ -154,15 +155,27 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
 }
 
+/** A truth as the number that it is. */
+function conditionalNumber(operand: Expression): Expression {
+  return { kind: "cast", to: { name: "int64", pointers: 0, dimensions: [], span: operand.span }, operand, span: operand.span, type: i64 };
+}
+
 function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body): Expression {
   if (node.operator === "&&" || node.operator === "||") {
     return { ...node, left: checkCondition(node.left, body), right: checkCondition(node.right, body), type: boolType };
   }
   const left = checkValue(node.left, body);
   const right = checkValue(node.right, body);
+  if (node.operator === "+" && body.pass.program.dialect.plusJoinsTexts === true && (isTextual(left) || isTextual(right))) {
+    return body.pass.expression({ kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType }, body);
+  }
   const probeName = comparedName(node.operator, left, right, body) ?? comparedName(node.operator, right, left, body);
   if (probeName !== undefined) return probeName;
   return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
+}
+
+function isTextual({ type }: Expression): boolean {
+  return type.kind === "string" || (type.kind === "array" && type.element.kind === "integer" && type.element.character === true);
 }
 
 /** `probe == "…"`: known before running when all sites have, or none has, that name. */

@@ -8,7 +8,7 @@ import { boolType } from "../types.ts";
 import { configNames, configValue } from "./config.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
-import { defaultSpace, didYouMean, needsKernel, report } from "./pass.ts";
+import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { describe } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
 import { checkPlace } from "./values.ts";
@@ -46,6 +46,12 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     return { ...node, object, type: missing(node, "the record", type.fields.map((f) => f.name), body) };
   }
   const container = type.kind === "pointer" ? type.target : type;
+  if (node.name === "length" && type.kind === "array" && !(type.element.kind === "integer" && type.element.character === true)) {
+    return integerLiteral(BigInt(type.length), literalType(BigInt(type.length)), node.span);
+  }
+  if (node.name === "length" && (type.kind === "string" || type.kind === "array")) {
+    return body.pass.expression({ kind: "call", name: "strlen", args: [node.object], span: node.span, type }, body);
+  }
   if (container.kind !== "struct") {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
     const help = noTypes ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"

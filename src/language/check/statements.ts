@@ -53,7 +53,7 @@ function checkStatement(node: Statement, body: Body): Statement {
       const times = constantOf(count);
       if (times === undefined && count.type.kind !== "unknown") report(body, "arguments", node.count.span, "unroll() needs a constant");
       if (times !== undefined && (times < 1n || times > 100n)) report(body, "limit", node.count.span, "unroll() repeats between 1 and 100 times");
-      return { ...node, count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span), body: checkBlock(node.body, body) };
+      return { ...node, count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span), body: checkLoop(node.body, body) };
     }
     case "for-range": return checkRange(node, body);
     case "for-map": return checkForMap(node, body);

@@ -14,8 +14,8 @@ export type Binding =
   | { readonly kind: "event"; readonly event: EventBinding }
   | { readonly kind: "function"; readonly source: FunctionSource }
   | { readonly kind: "type"; readonly type: TypeBinding }
-  /** An imported module as a whole. */
-  | { readonly kind: "module"; readonly member: (name: string) => Binding | undefined }
+  /** An imported module as a whole, or an object or a list (with its length), whose members may be used: `what` says which it is. */
+  | { readonly kind: "module"; readonly what: string; readonly length?: number; readonly member: (name: string) => Binding | undefined }
   /** Nothing a handler can use; `what` says what it is: "an array", "a Date". */
   | { readonly kind: "unusable"; readonly what: string };
 
@@ -71,6 +71,8 @@ export interface ProbeSource {
   /** `tracepoint`, and the parts behind it. */
   readonly provider: string;
   readonly parts: readonly string[];
+  /** Probes with the same handler. */
+  readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
   /** The call as messages show it when the file is not known: `tracepoint("sched:sched_switch", …)`. */
   readonly constructorName: string;
   readonly parameters: readonly ParameterMeaning[];

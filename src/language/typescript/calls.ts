@@ -1,15 +1,16 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
-import type { Expression, TypeName } from "../program.ts";
+import type { Expression, Statement, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
+import { constant } from "./constants.ts";
 import { entryMethod, mapMethod } from "./map-methods.ts";
 import { printCall, valueFormat } from "./printing.ts";
-import { mapUsage, record, refer, valueOf } from "./references.ts";
+import { isPlain, mapUsage, record, refer, valueOf } from "./references.ts";
 import { casts, isCast } from "./specials.ts";
 import { addressType, typeArgument } from "./type-names.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
-import { binary, block, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
+import { binary, block, call, cast, expressionStatement, integer, mapAccess, text, variable } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
@@ -28,7 +29,7 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
         given.set(i, object);
         return [];
       });
-      return { kind: "value", expression: call(unit.translation.functionName(target.source, given), args, unit.span(node)) };
+      return { kind: "value", expression: call(unit.translation.functionName(target.source, node.arguments.length, given), args, unit.span(node)) };
     }
     case "global": return globalCall(unit, node, target.name);
     case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
@@ -98,6 +99,7 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     case "builtin":
     case "value": {
       const of = valueOf(unit, object, callee.object);
+      const characters = (): Expression => cast({ name: "uint8", pointers: 0, dimensions: [0], span }, of, span);
       const textual = (wanted: number): Expression[] => {
         if (node.arguments.length !== wanted) unit.refuse(node, "arguments",
           `${name}() takes ${wanted === 1 ? "one argument" : `${wanted} arguments`} in a handler`);
@@ -113,15 +115,50 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
           const length = integer(BigInt(Buffer.byteLength(prefix.value)), span);
           return { kind: "value", expression: binary("==", call("strncmp", [of, prefix, length], span), integer(0n, span), span) };
         }
+        case "charCodeAt": return { kind: "value", expression: { kind: "index", object: characters(), index: textual(1)[0], span, type: unknownType } };
+        case "concat": return { kind: "value", expression: textual(node.arguments.length).reduce((all, next) => call("str_concat", [all, next], span), of) };
+        case "slice":
+        case "substring": {
+          const [from, to] = textual(2);
+          if (from.kind !== "integer" || from.value !== 0n) return unit.refuse(node.arguments[0], "arguments",
+            `${name}() cuts off the end only`, `write ${name}(0, n)`);
+          return { kind: "value", expression: call("str", [call("str", [of], span), to], span) };
+        }
+        case "toString": return unit.refuse(node, "placement",
+          "numbers become text where they are printed", "print(`${n}`); or emit the number, and build the text in Node");
         default: return unit.refuse(property, "name",
-          `there is no method \`${name}\` in a handler`, "texts have startsWith(), includes() and indexOf()");
+          `there is no method \`${name}\` in a handler`,
+          "texts have startsWith(), includes(), indexOf(), slice(0, n), charCodeAt(), concat() and `length`");
       }
     }
+    case "module": return name === "includes" && object.length !== undefined ? isOneOf(unit, node, object) : undefined;
     case "special":
     case "function":
-    case "type":
-    case "module": return undefined;
+    case "type": return undefined;
   }
+}
+
+/** More are better kept in a map. */
+const longestList = 64;
+
+/** `ports.includes(args.port)` of a list outside of the handler: as many comparisons. */
+function isOneOf(unit: Unit, node: js.CallExpression, { length = 0, member }: Extract<Reference, { kind: "module" }>): Outcome {
+  const span = unit.span(node);
+  const [argument] = node.arguments;
+  if (node.arguments.length !== 1) return unit.refuse(node, "arguments", "includes() takes one argument in a handler");
+  if (length > longestList) return unit.refuse(node, "limit",
+    `a list of ${length} is too long to be looked through in a handler`, "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)");
+  const given = argumentValue(unit, argument);
+  const kept = isPlain(given) ? undefined : variable(unit.temporary("asked"), span);
+  const asked = kept ?? given;
+  const found = Array.from({ length }, (_, i) => {
+    const item = member(String(i));
+    if (item?.kind !== "constant") return unit.refuse(node, "type", "a list that a handler looks through holds numbers or texts only");
+    return binary("==", asked, constant(unit, item.value, node), span);
+  }).reduce<Expression>((all, one) => all.kind === "boolean" ? one : binary("||", all, one, span), { kind: "boolean", value: false, span, type: unknownType });
+  if (kept === undefined) return { kind: "value", expression: found };
+  const statements: Statement[] = [{ kind: "declare", variable: kept, value: given, span }];
+  return { kind: "value", expression: { kind: "block-expression", statements, value: found, span, type: unknownType } };
 }
 
 function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
@@ -285,7 +322,7 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
   switch (name) {
     // Integers are integers, however they arrive in Node.
     case "Number":
-    case "BigInt": return { kind: "value", expression: operand };
+    case "BigInt": return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
     case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
     default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }

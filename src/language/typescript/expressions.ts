@@ -37,9 +37,15 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
       return conditional(condition(unit, node.test), value(unit, node.consequent), value(unit, node.alternate), span);
     case "UpdateExpression": return update(unit, node);
     case "TemplateLiteral": {
-      const [only] = node.quasis;
-      if (node.expressions.length > 0) return unit.refuseSyntax(node, "TemplateLiteral");
-      return text(only.value.cooked ?? "", span);
+      const pieces = node.quasis.flatMap((quasi, i): Expression[] => {
+        const inside = node.expressions[i];
+        const written = quasi.value.cooked ?? "";
+        return [...(written === "" ? [] : [text(written, unit.span(quasi))]), ...(inside === undefined ? [] : [value(unit, inside)])];
+      });
+      if (pieces.length === 0) return text("", span);
+      // A lone value is made text as well.
+      return pieces.length === 1 && pieces[0].kind !== "string" ? call("str_concat", [pieces[0], text("", span)], span)
+        : pieces.reduce((all, piece) => call("str_concat", [all, piece], span));
     }
     case "ArrayExpression": {
       const elements = node.elements.map((element) => {
@@ -50,8 +56,16 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
       return { kind: "tuple", elements, span, type: unknownType };
     }
     case "ObjectExpression": return record(unit, node);
-    case "SequenceExpression": return valueOf(unit, refer(unit, node), node);
+    case "SequenceExpression": {
+      const { expressions } = node;
+      // `(0, module.name)`: how bundlers write what they imported.
+      if (expressions.length === 2 && expressions[0].type === "Literal" && expressions[0].value === 0) return valueOf(unit, refer(unit, node), node);
+      const before = expressions.slice(0, -1).flatMap((each) => unit.grammar.effect(unit, each));
+      return { kind: "block-expression", statements: before, value: value(unit, expressions.at(-1)!), span, type: unknownType };
+    }
+    // Assigned first; the value is what the place then holds.
     case "AssignmentExpression":
+      return { kind: "block-expression", statements: unit.grammar.effect(unit, node), value: place(unit, node.left), span, type: unknownType };
     case "ArrowFunctionExpression":
     case "FunctionExpression":
     case "ClassExpression":
@@ -101,10 +115,7 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
     case "in":
     case "instanceof":
     case "**": return unit.refuseSyntax(node, node.operator);
-    case ">>>": {
-      const unsigned = { name: "uint64", pointers: 0, dimensions: [], span: unit.span(left) };
-      return binary(">>", cast(unsigned, value(unit, left), unit.span(left)), value(unit, right), span);
-    }
+    case ">>>": return unsignedShift(value(unit, left), value(unit, right), span);
     case "==": case "===": case "!=": case "!==": {
       const missing = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
       if (missing !== undefined) {
@@ -113,18 +124,13 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
       }
       break;
     }
-    case "+":
-      if (isText(left) || isText(right)) return call("str_concat", [value(unit, left), value(unit, right)], span);
-      break;
     default:
   }
   return binary(binaryOperators[node.operator], value(unit, left), value(unit, right), span);
 }
 
-function isText(node: js.Expression): boolean {
-  return node.type === "TemplateLiteral" || (node.type === "Literal" && typeof node.value === "string")
-    || (node.type === "BinaryExpression" && node.operator === "+" && node.left.type !== "PrivateIdentifier"
-      && (isText(node.left) || isText(node.right)));
+export function unsignedShift(left: Expression, right: Expression, span: Expression["span"]): Expression {
+  return binary(">>", cast({ name: "uint64", pointers: 0, dimensions: [], span: left.span }, left, left.span), right, span);
 }
 
 /** `null` and `undefined`. */

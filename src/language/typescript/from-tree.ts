@@ -166,10 +166,7 @@ class Writer {
     const both = filter ? `{\n  filter: (${filter.parameter}) => ${filter.text},\n${indented(`handler: ${arrow}`)},\n}` : arrow;
     const given = (filter?.parameter ?? "") + handler.parameter !== "";
     if (specs.length === 1) return [`${this.#constructed(specs[0], given)}${both})`];
-    // One body, several probes: written once.
-    const name = this.#unique("name");
-    const list = specs.map((spec) => `${JSON.stringify(specText(spec))}, `).join("");
-    return [`...[${list.slice(0, -2)}].map((${name}) => ${this.#import("probe")}(${name}, ${both}))`];
+    return [`${this.#import("probe")}([${specs.map((spec) => JSON.stringify(specText(spec))).join(", ")}], ${both})`];
   }
 
   /** The constructor's call, as far as the handler. */

@@ -2,22 +2,12 @@
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { declaration, nameParts } from "./declarations.ts";
-import { place } from "./expressions.ts";
+import { jumpable } from "./jumps.ts";
 import { refer } from "./references.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { binary, block, expressionStatement, integer, mapAccess, not, tuplePart, variable } from "./unit.ts";
+import { binary, block, integer, mapAccess, not, tuplePart, variable } from "./unit.ts";
 
 type Body = (unit: Unit, node: js.Statement) => Block;
-
-/** A loop's body; `skipped` is what a `continue` in it would wrongly leave out. */
-function inLoop(unit: Unit, skipped: string | undefined, read: () => Block): Block {
-  unit.loops.push(skipped);
-  try {
-    return read();
-  } finally {
-    unit.loops.pop();
-  }
-}
 
 /** `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. Others are while loops. */
 export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statement[] {
@@ -27,31 +17,25 @@ export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statemen
     const from = unit.grammar.value(unit, range.from);
     const limit = unit.grammar.value(unit, range.to);
     const to = range.included ? plusOne(limit) : limit;
-    return [unit.scoped(() => {
+    return jumpable(unit, "loop", span, () => unit.scoped(() => {
       const counter = variable(unit.declare(range.name.name, true), unit.span(range.name));
-      return { kind: "for-range", variable: counter, from, to, body: inLoop(unit, undefined, () => body(unit, node.body)), span } as const;
-    })];
+      return { kind: "for-range", variable: counter, from, to, body: body(unit, node.body), span };
+    }));
   }
-  return [unit.scoped(() => {
-    const before = !node.init ? [] : node.init.type === "VariableDeclaration" ? declaration(unit, node.init) : effect(unit, node.init);
-    const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
-    const inside = inLoop(unit, !node.update ? undefined : "the step", () => body(unit, node.body));
-    const after = !node.update ? [] : effect(unit, node.update);
-    return block([...before, { kind: "while", condition, body: block([...inside.statements, ...after], inside.span), span }], span);
-  })];
-}
-
-function effect(unit: Unit, node: js.Expression): Statement[] {
-  const span = unit.span(node);
-  if (node.type === "UpdateExpression") return [expressionStatement(unit.grammar.value(unit, node), span)];
-  if (node.type === "SequenceExpression") return node.expressions.flatMap((inner) => effect(unit, inner));
-  if (node.type === "AssignmentExpression") {
-    const operator = node.operator.slice(0, -1);
-    if (!["", "+", "-", "*", "/", "<<", ">>"].includes(operator)) return unit.refuseSyntax(node, "AssignmentExpression");
-    const value = unit.grammar.value(unit, node.right);
-    return [{ kind: "assign", target: place(unit, node.left), operator: operator === "" ? null : operator as "+", value, span }];
-  }
-  return [expressionStatement(unit.grammar.value(unit, node), span)];
+  return unit.scoped(() => {
+    const before = !node.init ? [] : node.init.type === "VariableDeclaration" ? declaration(unit, node.init) : unit.grammar.effect(unit, node.init);
+    const { update } = node;
+    // A body may hide the names that the step means.
+    const outside = unit.scopesNow();
+    const step = (): Statement[] => (!update ? [] : unit.within(outside, () => unit.grammar.effect(unit, update)));
+    const loop = jumpable(unit, "loop", span, () => {
+      const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
+      const inside = body(unit, node.body);
+      return { kind: "while", condition, body: block([...inside.statements, ...step()], inside.span), span };
+    }, step);
+    // What the loop declares is seen in it alone.
+    return before.length === 0 ? loop : [block([...before, ...loop], span)];
+  });
 }
 
 function truth(span: Expression["span"]): Expression {
@@ -94,14 +78,17 @@ function assigns(node: unknown, name: string): boolean {
 export function whileLoop(unit: Unit, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
   const span = unit.span(node);
   if (node.type === "WhileStatement") {
-    const condition = unit.grammar.condition(unit, node.test);
-    return [{ kind: "while", condition, body: inLoop(unit, undefined, () => body(unit, node.body)), span }];
+    return jumpable(unit, "loop", span, () => ({ kind: "while", condition: unit.grammar.condition(unit, node.test), body: body(unit, node.body), span }));
   }
-  const inside = inLoop(unit, "the condition", () => body(unit, node.body));
-  const leave: Statement = {
-    kind: "if", condition: not(unit.grammar.condition(unit, node.test), unit.span(node.test)), then: block([{ kind: "break", span }], span), span,
-  };
-  return [{ kind: "while", condition: truth(span), body: block([...inside.statements, leave], inside.span), span }];
+  const outside = unit.scopesNow();
+  const leave = (): Statement[] => unit.within(outside, () => {
+    const condition = not(unit.grammar.condition(unit, node.test), unit.span(node.test));
+    return [{ kind: "if", condition, then: block([{ kind: "break", span }], span), span }];
+  });
+  return jumpable(unit, "loop", span, () => {
+    const inside = body(unit, node.body);
+    return { kind: "while", condition: truth(span), body: block([...inside.statements, ...leave()], inside.span), span };
+  }, leave);
 }
 
 /** `for (const i of range(a, b))`, `for (const [key, value] of m)`, `of m.keys()`, `of m.values()`. */
@@ -111,18 +98,17 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
   const pattern = node.left.type === "VariableDeclaration" ? node.left.declarations[0].id
     : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
   const over = iterated(unit, node.right);
-  return [unit.scoped(() => {
+  return jumpable(unit, "loop", span, () => unit.scoped((): Statement => {
     if (over.kind === "range") {
       if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
       const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
-      return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: inLoop(unit, undefined, () => body(unit, node.body)), span };
+      return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: body(unit, node.body), span };
     }
     const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
     if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
     else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
-    const inside = inLoop(unit, undefined, () => body(unit, node.body));
-    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), body: inside, span };
-  })];
+    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), body: body(unit, node.body), span };
+  }));
 }
 
 type Iterated =

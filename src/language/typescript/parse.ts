@@ -1,7 +1,7 @@
 // Probes in TypeScript: from the source of handlers to the tree. No I/O; every mistake becomes a diagnostic.
 import { parseExpressionAt, type ArrowFunctionExpression, type FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { Dialect, Expression, FunctionDeclaration, Probe, Program } from "../program.ts";
+import type { Block, Dialect, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
 import type { FunctionSource, Names, ParameterMeaning, ProbeSource } from "./binding.ts";
 import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
@@ -12,7 +12,7 @@ import { body, expression, safely } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type GivenObjects, type Grammar } from "./unit.ts";
 
 const dialect: Dialect = {
-  name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, printStyle: "bpftrace", outsideStores: true,
+  name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, plusJoinsTexts: true, printStyle: "bpftrace", outsideStores: true,
 };
 const grammar: Grammar = { value, condition, refer, call: callExpression, effect: expression, statements: safely, function: declareFunction };
 
@@ -55,7 +55,8 @@ function probe(translation: Translation, source: ProbeSource): Probe {
       ? { start: start - before.length + source.constructorName.length + 1, end: start - 2 } : { start, end: start + 1 });
   const predicate = filter === undefined ? undefined : predicateOf(translation, filter, parameters);
   return {
-    specs: [{ provider, parts, text: [provider, ...parts].join(":"), span: specSpan }],
+    specs: [{ provider, parts }, ...source.also ?? []].map((one) =>
+      ({ ...one, text: [one.provider, ...one.parts].join(":"), span: specSpanOf({ handler, parts: one.parts }, start) ?? specSpan })),
     ...(predicate === undefined ? {} : { predicate }), body: handlerBody(translation, handler, start, parameters), span,
   };
 }
@@ -75,7 +76,7 @@ function writtenParts({ constructorName, provider, parts }: ProbeSource): string
 const near = 400;
 
 /** Where the probe's name is written before the handler, in a file. */
-function specSpanOf({ handler, parts }: ProbeSource, start: number): { start: number; end: number } | undefined {
+function specSpanOf({ handler, parts }: Pick<ProbeSource, "handler" | "parts">, start: number): { start: number; end: number } | undefined {
   const last = parts.at(-1);
   if (handler.place === undefined || last === undefined) return undefined;
   const { text, offset } = handler.place;
@@ -165,8 +166,8 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
   }
 }
 
-/** A function that handlers call. Its parameters' types are those it is called with. */
-function declareFunction(translation: Translation, source: FunctionSource, name: string, given: GivenObjects): FunctionDeclaration {
+/** A function that handlers call, with so many arguments. Its parameters' types are those it is called with. */
+function declareFunction(translation: Translation, source: FunctionSource, name: string, count: number, given: GivenObjects): FunctionDeclaration {
   const start = translation.pieces.function(source);
   const span = { start, end: start + source.text.length };
   const got = read(translation, source, start);
@@ -174,27 +175,37 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
   const { node, unit } = got;
   const parameters: { name: string; span: { start: number; end: number } }[] = [];
   try {
-    for (const [i, pattern] of node.params.entries()) {
+    const before = node.params.flatMap((pattern, i): Statement[] => {
       const at = unit.span(pattern);
       const object = given.get(i);
+      const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
       if (object !== undefined) {
-        if (pattern.type !== "Identifier") return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
-        unit.alias(pattern.name, () => object);
-        continue;
+        if (own.type !== "Identifier") return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
+        unit.alias(own.name, () => object);
+        return [];
       }
-      const own = pattern.type === "Identifier" ? unit.declare(pattern.name, false) : unit.temporary("parameter");
-      parameters.push({ name: own, span: at });
-      if (pattern.type !== "Identifier") nameParts(unit, pattern, variable(own, at));
-    }
-    if (node.body.type === "BlockStatement") return { name, parameters, body: body(unit, node.body), span };
-    const inside = unit.span(node.body);
-    const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body)
-      : { kind: "value", expression: value(unit, node.body) } as const;
-    const statement = outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside } as const;
-    return { name, parameters, body: block([statement], inside), span };
+      if (own.type === "RestElement") return unit.refuseSyntax(own, "RestElement");
+      // Read before its name is there.
+      const otherwise = pattern.type === "AssignmentPattern" && i >= count ? value(unit, pattern.right) : undefined;
+      const variableName = own.type === "Identifier" ? unit.declare(own.name, false) : unit.temporary("parameter");
+      if (own.type !== "Identifier") nameParts(unit, own, variable(variableName, at));
+      if (otherwise !== undefined) return [{ kind: "declare", variable: variable(variableName, at), value: otherwise, span: at }];
+      parameters.push({ name: variableName, span: at });
+      return [];
+    });
+    const whole = bodyOf(unit, node);
+    return { name, parameters, body: before.length === 0 ? whole : block([...before, ...whole.statements], whole.span), span };
   } catch (error) {
     if (error !== refusal) throw error;
     return { name, parameters, body: block([], span), span };
   }
 }
 
+/** A function's body; of an expression, its return. */
+function bodyOf(unit: Unit, node: FunctionNode): Block {
+  if (node.body.type === "BlockStatement") return body(unit, node.body);
+  const inside = unit.span(node.body);
+  const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body)
+    : { kind: "value", expression: value(unit, node.body) } as const;
+  return block([outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside }], inside);
+}

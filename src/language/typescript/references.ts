@@ -33,7 +33,7 @@ function referWithin(unit: Unit, node: js.Expression | js.Super): Reference {
       // `(0, module.name)`: how bundlers call what they imported.
       const [zero, last] = node.expressions;
       if (node.expressions.length === 2 && zero.type === "Literal" && zero.value === 0) return refer(unit, last);
-      return unit.refuseSyntax(node, "SequenceExpression");
+      break;
     }
     case "Super": return unit.refuseSyntax(node, "Super");
     default:
@@ -81,13 +81,13 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
   const span = unit.span(node);
   const { property } = node;
   if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
-  const name = node.computed ? literalName(property) : property.type === "Identifier" ? property.name : undefined;
+  const name = node.computed ? literalName(property) ?? (object.kind === "module" ? literalIndex(property) : undefined) : property.type === "Identifier" ? property.name : undefined;
   switch (object.kind) {
     case "module": {
       const binding = name === undefined ? undefined : object.member(name);
-      if (binding === undefined) return unit.refuse(node, "name",
-        `the module has no ${name === undefined ? "such member" : `\`${name}\``}`);
-      return bound(unit, binding, name!, node);
+      if (name === undefined) return unit.refuse(property, "arguments", "which member must be written out, as the handler sees constants only");
+      if (binding === undefined) return unit.refuse(property, "name", `there is no \`${name}\` in it`);
+      return bound(unit, binding, name, node);
     }
     case "special":
       if (object.name === "enums" && name !== undefined) return { kind: "value", expression: { kind: "identifier", name, span, type: unknownType } };
@@ -133,6 +133,11 @@ export const mapUsage = "m.at(key) is an entry: count(), sum(n), hist(n), set(v)
 /** `args["name"]`; undefined for any other index. */
 function literalName(property: js.Expression): string | undefined {
   return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
+}
+
+/** `list[0]`, of a list outside of the handler. */
+function literalIndex(property: js.Expression | js.PrivateIdentifier): string | undefined {
+  return property.type === "Literal" && typeof property.value === "number" ? String(property.value) : undefined;
 }
 
 /** `args[0]` is the first argument as a bare number. */
@@ -197,7 +202,9 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
     case "event": return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
     case "function":
     case "special": return unit.refuse(node, "type", "this is a function", "call it");
-    case "module": return unit.refuse(node, "type", "a module is no value", "name a member of it");
+    case "module": return unit.refuse(node, "type",
+      node.type === "Identifier" ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use` : `${reference.what} is no value in a handler`,
+      "name a member of it: numbers, bigints, strings, booleans, maps, events and functions can be captured");
     case "type": return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");

@@ -1,11 +1,13 @@
 // Statements. A mistake ends its statement, and the next one is read.
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
-import { binaryOperators, hasKey, place } from "./expressions.ts";
+import { binaryOperators, hasKey, place, unsignedShift } from "./expressions.ts";
 import { declaration } from "./declarations.ts";
+import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
+import { choice } from "./switch.ts";
 import type { Unit } from "./unit.ts";
-import { binary, block, expressionStatement, not, refusal, variable } from "./unit.ts";
+import { block, expressionStatement, not, refusal } from "./unit.ts";
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
@@ -40,14 +42,8 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "DoWhileStatement": return whileLoop(unit, node, body);
     case "SwitchStatement": return choice(unit, node);
     case "BreakStatement":
-    case "ContinueStatement": {
-      if (node.label) return unit.refuseSyntax(node, "LabeledStatement");
-      if (node.type === "BreakStatement") return [{ kind: "break", span }];
-      const skipped = unit.loops.at(-1);
-      if (skipped !== undefined) return unit.refuse(node, "placement",
-        `continue would leave out \`${skipped}\` here`, "write for (let i = a; i < b; i++), or use if");
-      return [{ kind: "continue", span }];
-    }
+    case "ContinueStatement": return jump(unit, node);
+    case "LabeledStatement": return labelled(unit, node);
     case "ReturnStatement":
       // `return m.count()`: what gives no value is done, and nothing is returned.
       if (node.argument?.type === "CallExpression") {
@@ -60,7 +56,6 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "FunctionDeclaration":
     case "TryStatement":
     case "ThrowStatement":
-    case "LabeledStatement":
     case "WithStatement":
     case "DebuggerStatement":
     case "ForInStatement": return unit.refuseSyntax(node, node.type);
@@ -101,7 +96,6 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
 function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
   const span = unit.span(node);
   const target = place(unit, node.left);
-  // `a = b = 0` would be two statements in an order of its own.
   const assigned = unit.grammar.value(unit, node.right);
   const assign = (value: Expression, operator: Extract<Statement, { kind: "assign" }>["operator"] = null): Statement =>
     ({ kind: "assign", target, operator, value, span });
@@ -114,65 +108,9 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
       if (target.kind !== "map") return unit.refuse(node, "type",
         "a variable is never missing", "`??=` is for entries of maps: m.at(key).value ??= 0");
       return [only(not(hasKey(unit, target, node), span))];
-    case ">>>=":
-    case "**=": return unit.refuse(node, "placement",
-      `there is no \`${node.operator}\` in a handler`, `write the operation out: x = x ${node.operator.slice(0, -1)} n`);
+    case ">>>=": return [assign(unsignedShift(target, assigned, span))];
+    case "**=": return unit.refuseSyntax(node, "**");
     default: return [assign(assigned, binaryOperators[node.operator.slice(0, -1)])];
   }
 }
 
-/** A switch is a chain of ifs: each case ends in break or return, or is empty and shares the next one's body. */
-function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
-  const span = unit.span(node);
-  const subject = variable(unit.temporary("case"), unit.span(node.discriminant));
-  const declared: Statement = { kind: "declare", variable: subject, value: unit.grammar.value(unit, node.discriminant), span };
-  interface Branch {
-    readonly tests: readonly js.Expression[];
-    readonly otherwise: boolean;
-    readonly body: readonly js.Statement[];
-    readonly at: js.Node;
-  }
-  const branches: Branch[] = [];
-  let tests: js.Expression[] = [];
-  let otherwise = false;
-  node.cases.forEach((item, i) => {
-    if (!item.test) otherwise = true;
-    else tests.push(item.test);
-    const last = item.consequent.at(-1);
-    const inner = last?.type === "BlockStatement" && item.consequent.length === 1 ? last.body : item.consequent;
-    if (inner.length === 0 && i < node.cases.length - 1) return;
-    const end = inner.at(-1);
-    const ends = end?.type === "BreakStatement" || end?.type === "ReturnStatement" || end?.type === "ContinueStatement";
-    if (!ends && i < node.cases.length - 1) unit.refuse(item, "placement",
-      "this case goes on into the next", "end it with break");
-    branches.push({ tests, otherwise, body: end?.type === "BreakStatement" && !end.label ? inner.slice(0, -1) : inner, at: item });
-    tests = [];
-    otherwise = false;
-  });
-  for (const branch of branches) refuseBreaks(unit, branch.body);
-  const byDefault = branches.find((branch) => branch.otherwise);
-  const chosen = branches.filter((branch) => !branch.otherwise);
-  const bodyOf = (branch: Branch): Block => unit.scoped(() => block(branch.body.flatMap((s) => safely(unit, s)), unit.span(branch.at)));
-  const chain = chosen.reduceRight<Block | undefined>((rest, branch) => {
-    const condition = branch.tests
-      .map((test) => binary("==", subject, unit.grammar.value(unit, test), unit.span(test)))
-      .reduce((left, right) => binary("||", left, right, { start: left.span.start, end: right.span.end }));
-    const otherwise = rest === undefined ? {} : { otherwise: rest };
-    const made: Statement = { kind: "if", condition, then: bodyOf(branch), ...otherwise, span: unit.span(branch.at) };
-    return block([made], made.span);
-  }, byDefault === undefined ? undefined : bodyOf(byDefault));
-  return [declared, ...(chain === undefined ? [] : chosen.length === 0 ? [chain] : chain.statements)];
-}
-
-/** A break deeper in a case would leave the switch, which is no loop here. */
-function refuseBreaks(unit: Unit, statements: readonly js.Statement[]): void {
-  for (const s of statements) {
-    switch (s.type) {
-      case "BreakStatement": unit.refuse(s, "placement",
-        "break stands at the end of a case only", "use if and else within the case"); break;
-      case "BlockStatement": refuseBreaks(unit, s.body); break;
-      case "IfStatement": refuseBreaks(unit, !s.alternate ? [s.consequent] : [s.consequent, s.alternate]); break;
-      default:
-    }
-  }
-}

@@ -7,6 +7,7 @@ import type {
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
+import type { Jumpable } from "./jumps.ts";
 import type { Pieces } from "./pieces.ts";
 import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
 
@@ -48,7 +49,7 @@ export interface Grammar {
   condition(unit: Unit, node: js.Expression): Expression;
   refer(unit: Unit, node: js.Expression | js.Super): Reference;
   call(unit: Unit, node: js.CallExpression): Outcome;
-  function(translation: Translation, source: FunctionSource, name: string, given: GivenObjects): FunctionDeclaration;
+  function(translation: Translation, source: FunctionSource, name: string, count: number, given: GivenObjects): FunctionDeclaration;
 }
 
 /** Thrown at what cannot be translated, after its diagnostic; caught where a statement ends. */
@@ -107,14 +108,17 @@ export class Translation {
     return name;
   }
 
-  /** Compiles a function on its first call. `given` are parameters that stand for a map or an event, by their index. */
-  functionName(source: FunctionSource, given: GivenObjects = new Map()): string {
-    const which = [...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`).join();
+  /**
+   * Compiles a function on its first call with so many arguments: the others have their defaults. `given` are parameters that stand for
+   * a map or an event, by their index.
+   */
+  functionName(source: FunctionSource, count: number, given: GivenObjects = new Map()): string {
+    const which = [String(count), ...[...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`)].join();
     const known = this.functions.get(source.identity)?.get(which);
     if (known !== undefined) return known.name;
     const entry: { readonly name: string; declaration?: FunctionDeclaration } = { name: this.#unique(source.name || "fn") };
     this.functions.set(source.identity, (this.functions.get(source.identity) ?? new Map()).set(which, entry));
-    entry.declaration = this.grammar.function(this, source, entry.name, given);
+    entry.declaration = this.grammar.function(this, source, entry.name, count, given);
     return entry.name;
   }
 
@@ -137,17 +141,23 @@ export class Unit {
   readonly root: js.Node;
   /** Added to a node's offset, it gives the offset in the script's text. */
   readonly #shift: number;
-  readonly #scopes: Map<string, Meaning>[] = [new Map()];
+  #scopes: Map<string, Meaning>[] = [new Map()];
   #temporaries = 0;
   #depth = 0;
-  /** Loops around, and the statement that `continue` would leave out in each; undefined where there is none. */
-  readonly loops: (string | undefined)[] = [];
+  /** What break and continue may mean here. */
+  readonly jumpables: Jumpable[] = [];
+  /** Those before the statement that comes. */
+  readonly labels: string[] = [];
 
   constructor(translation: Translation, source: FunctionSource, root: js.Node, shift: number) {
     this.root = root;
     this.translation = translation;
     this.source = source;
     this.#shift = shift;
+  }
+
+  takeLabels(): readonly string[] {
+    return this.labels.splice(0);
   }
 
   get grammar(): Grammar {
@@ -194,6 +204,22 @@ export class Unit {
       return inside();
     } finally {
       this.#scopes.pop();
+    }
+  }
+
+  /** The scopes that are open, for `within`. */
+  scopesNow(): readonly Map<string, Meaning>[] {
+    return [...this.#scopes];
+  }
+
+  /** Reads something as it would be read further out. */
+  within<T>(scopes: readonly Map<string, Meaning>[], inside: () => T): T {
+    const now = this.#scopes;
+    this.#scopes = [...scopes];
+    try {
+      return inside();
+    } finally {
+      this.#scopes = now;
     }
   }
 

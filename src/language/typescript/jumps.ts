@@ -1,0 +1,100 @@
+// break and continue. The tree's leave the innermost loop only: one that means a loop further out sets a variable, which is asked
+// behind each loop that it leaves on its way. A switch and a labelled block are loops of one round.
+import type * as js from "acorn";
+import type { Expression, Statement } from "../program.ts";
+import type { Unit } from "./unit.ts";
+import { binary, block, integer, variable } from "./unit.ts";
+
+type Span = Expression["span"];
+
+/** What break and continue may mean, from the outside in. */
+export interface Jumpable {
+  /** Of a loop, continue goes on with it. */
+  readonly kind: "loop" | "switch" | "block";
+  readonly labels: readonly string[];
+  /** What a loop does before each round but the first. */
+  readonly step: () => readonly Statement[];
+  /** The variable that says how something within leaves to here, and which ways there are. */
+  leaving?: { readonly name: string; readonly ways: Set<Way>; uses: number };
+}
+type Way = keyof typeof ways;
+const ways = { break: 1n, continue: 2n } as const;
+
+const none = (): readonly Statement[] => [];
+
+/**
+ * Reads what can be jumped out of: `read` gives the statement, made of one. Its labels are those that the unit has seen just before.
+ * What comes behind it stands there for jumps that go further out.
+ */
+export function jumpable(unit: Unit, kind: Jumpable["kind"], span: Span, read: () => Statement, step = none): Statement[] {
+  const own: Jumpable = { kind, labels: unit.takeLabels(), step };
+  const before = unit.jumpables.map(({ leaving }) => leaving?.uses ?? 0);
+  unit.jumpables.push(own);
+  let statement: Statement;
+  try {
+    statement = read();
+  } finally {
+    unit.jumpables.pop();
+  }
+  const declared: Statement[] = own.leaving === undefined ? []
+    : [{ kind: "declare", variable: variable(own.leaving.name, span), value: integer(0n, span), span }];
+  const left = unit.jumpables.filter(({ leaving }, i) => (leaving?.uses ?? 0) > before[i]);
+  return [...declared, statement, ...onwards(unit, left, span)];
+}
+
+/** Behind something that was left: what was left for something further out goes on there. */
+function onwards(unit: Unit, targets: readonly Jumpable[], span: Span): Statement[] {
+  const around = unit.jumpables.at(-1);
+  return targets.flatMap((target) => {
+    if (target.leaving === undefined) return [];
+    const { name, ways: taken } = target.leaving;
+    const left = variable(name, span);
+    if (target !== around) return [when(binary("!=", left, integer(0n, span), span), [{ kind: "break", span }], span)];
+    return [...taken].map((way) => {
+      const then: Statement[] = way === "break" ? [{ kind: "break", span }]
+        : [{ kind: "assign", target: left, operator: null, value: integer(0n, span), span }, ...target.step(), { kind: "continue", span }];
+      return when(binary("==", left, integer(ways[way], span), span), then, span);
+    });
+  });
+}
+
+function when(condition: Expression, then: readonly Statement[], span: Span): Statement {
+  return { kind: "if", condition, then: block(then, span), span };
+}
+
+export function jump(unit: Unit, node: js.BreakStatement | js.ContinueStatement): Statement[] {
+  const span = unit.span(node);
+  const way: Way = node.type === "BreakStatement" ? "break" : "continue";
+  const { label } = node;
+  const target = unit.jumpables.findLast(({ kind, labels }) =>
+    label ? labels.includes(label.name) : kind === "loop" || (kind === "switch" && way === "break"));
+  if (target === undefined) return unit.refuse(node, "placement", label ? `there is no \`${label.name}\` around this` : `${way} stands in a loop`);
+  if (target === unit.jumpables.at(-1)) return way === "break" ? [{ kind: "break", span }] : [...target.step(), { kind: "continue", span }];
+  target.leaving ??= { name: unit.temporary("leaves"), ways: new Set(), uses: 0 };
+  target.leaving.ways.add(way);
+  target.leaving.uses++;
+  return [
+    { kind: "assign", target: variable(target.leaving.name, span), operator: null, value: integer(ways[way], span), span },
+    { kind: "break", span },
+  ];
+}
+
+/** `name: for (…) …`, `name: { … break name; … }` */
+export function labelled(unit: Unit, node: js.LabeledStatement): Statement[] {
+  const { body } = node;
+  const span = unit.span(node);
+  unit.labels.push(node.label.name);
+  switch (body.type) {
+    case "LabeledStatement": return labelled(unit, body);
+    case "ForStatement": case "ForOfStatement": case "WhileStatement": case "DoWhileStatement": case "SwitchStatement": return unit.grammar.statements(unit, body);
+    case "BlockStatement": return jumpable(unit, "block", span, () => once(block(body.body.flatMap((each) => unit.grammar.statements(unit, each)), span)));
+    default:
+      unit.takeLabels();
+      return unit.refuseSyntax(node, "LabeledStatement");
+  }
+}
+
+/** A loop of one round. */
+export function once(body: Statement & { kind: "block" }): Statement {
+  return { kind: "unroll", count: integer(1n, body.span), body, span: body.span };
+}
