@@ -2,9 +2,10 @@
 import { entriesNamed, sorted } from "./catalog.ts";
 import { AT } from "./constants.ts";
 import type { SourcePosition } from "./facts.ts";
+import { fileNames, lastPart } from "./file-names.ts";
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { lineHeaders, pathOf, readLineHeader, readRows, rowAt, type LineHeader, type LineRows } from "./lines.ts";
-import { hashOf, type Pairs } from "./scan.ts";
+import type { Pairs } from "./scan.ts";
 import type { DwarfSections } from "./sections.ts";
 import type { Kept } from "./unit-addresses.ts";
 import type { DwarfFile, Unit } from "./units.ts";
@@ -55,21 +56,7 @@ export class LineTables {
     const bytes = kept.read();
     const parts = bytes && keptParts(bytes, LAYOUT, origin);
     if (parts?.length === 2) return { hashes: wordsOf(parts[0]), offsets: wordsOf(parts[1]) };
-    const hashes: number[] = [], offsets: number[] = [];
-    const known = new Map<string, number>();
-    for (const header of this.all) {
-      const own = new Set<number>();
-      for (const { name } of header.files) {
-        let hash = known.get(name);
-        if (hash === undefined) known.set(name, (hash = hashOf(lastPart(name))));
-        own.add(hash);
-      }
-      for (const hash of own) {
-        hashes.push(hash);
-        offsets.push(header.offset);
-      }
-    }
-    const names = sorted([{ hashes: Uint32Array.from(hashes), offsets: Uint32Array.from(offsets) }]);
+    const names = sorted([fileNames(this.#file.sections)]);
     kept.write(keptBytes(LAYOUT, origin, [names.hashes, names.offsets]));
     return names;
   }
@@ -140,8 +127,6 @@ export class LineTables {
     return { file: this.path(header, rows.files[row]), line: rows.lines[row], column: rows.columns[row] };
   }
 }
-
-const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** Whether a recorded path is what a person means: the whole of it, or its last parts. */
 export function matches(path: string, wanted: string): boolean {

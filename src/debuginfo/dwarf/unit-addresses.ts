@@ -50,7 +50,7 @@ export class UnitAddresses {
       if (this.#lows[middle] <= address) low = middle + 1;
       else high = middle;
     }
-    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#file.headerAt(this.#units[i]);
+    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#file.headerStarting(this.#units[i]);
   }
 }
 

@@ -4,7 +4,7 @@ import { type Abbreviation, readAbbreviations } from "./abbreviations.ts";
 import { AT, FORM, TAG, UNIT } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, stepsOver, takeStep, type Encoding } from "./forms.ts";
-import type { DwarfSections } from "./sections.ts";
+import type { DwarfSections, SectionData } from "./sections.ts";
 
 export type UnitSection = "debug_info" | "debug_types";
 
@@ -52,6 +52,8 @@ export class DwarfFile {
   readonly split: boolean;
   readonly #alternate: () => DwarfFile | undefined;
   readonly #headers = new Map<UnitSection, readonly UnitHeader[]>();
+  /** Units that were looked at before the list of all was made. */
+  readonly #single = new Map<number, UnitHeader>();
   readonly #units = new Map<UnitHeader, Unit>();
   #kept = 0;
   #signatures: Map<bigint, UnitHeader> | undefined;
@@ -73,8 +75,19 @@ export class DwarfFile {
 
   headers(section: UnitSection = "debug_info"): readonly UnitHeader[] {
     let headers = this.#headers.get(section);
-    if (headers === undefined) this.#headers.set(section, (headers = [...unitHeaders(this.sections, section)]));
+    if (headers === undefined) {
+      headers = [...unitHeaders(this.sections, section)].map((header) => (section === "debug_info" && this.#single.get(header.offset)) || header);
+      this.#headers.set(section, headers);
+    }
     return headers;
+  }
+
+  /** The unit that begins at an offset, without the others being looked at. */
+  headerStarting(offset: number): UnitHeader {
+    if (this.#headers.has("debug_info")) return this.headerAt(offset);
+    let header = this.#single.get(offset);
+    if (header === undefined) this.#single.set(offset, (header = headerFrom(this.sections.get("debug_info"), offset, "debug_info")));
+    return header;
   }
 
   /** The unit that holds an offset. */
@@ -152,13 +165,17 @@ function* unitHeaders(sections: DwarfSections, section: UnitSection): Iterable<U
   if (data === undefined) return;
   const room = Buffer.allocUnsafe(HEADER_LIMIT);
   for (let offset = 0; offset < data.size;) {
-    const cursor = new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room));
-    const header = readUnitHeader(cursor, offset, section);
-    if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
+    const header = headerFrom(data, offset, section, room);
     // Linkers pad with zeroes.
     if (header.end > header.first && header.version !== 0) yield header;
     offset = header.end;
   }
+}
+
+function headerFrom(data: SectionData, offset: number, section: UnitSection, room?: Buffer): UnitHeader {
+  const header = readUnitHeader(new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room)), offset, section);
+  if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
+  return header;
 }
 
 /** `cursor` stands at the header, `offset` is where that is in the section. */
