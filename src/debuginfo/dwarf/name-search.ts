@@ -236,9 +236,15 @@ function refersAcross(file: DwarfFile): boolean {
   const tables = Float64Array.from(new Set(sections.flatMap((section) => file.headers(section).map(({ abbreviations }) => abbreviations)))).sort();
   const refers = ({ attributes, forms }: Abbreviation): boolean => attributes.some((attribute, i) => ORIGINS.has(attribute) && CROSSING.has(forms[i]));
   for (const pair of crossingBytes) {
-    for (let at = bytes.indexOf(pair), next = 0; at >= 0 && next < tables.length; at = bytes.indexOf(pair, tables[next] ?? bytes.length)) {
+    let next = 0;
+    for (let at = bytes.indexOf(pair); at >= 0 && next < tables.length; at = bytes.indexOf(pair, at + 1)) {
+      // The number and the tag of a shape look so as well: no attribute is behind those that has no children.
+      const behind = at + pair.length;
+      if (bytes[behind] === 0 && bytes[behind + 1] !== 0) continue;
       while (next < tables.length && tables[next] <= at) next++;
-      if (next > 0 && abbreviationsFrom(new Cursor(bytes, tables[next - 1])).some(refers)) return true;
+      if (next === 0) continue;
+      if (abbreviationsFrom(new Cursor(bytes, tables[next - 1])).some(refers)) return true;
+      at = (tables[next] ?? bytes.length) - 1;
     }
   }
   return false;
