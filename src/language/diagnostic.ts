@@ -1,3 +1,4 @@
+import type { SourcePart } from "./source-parts.ts";
 import { renderDiagnostic } from "./render-diagnostic.ts";
 
 /** A half-open range of UTF-16 offsets into a source text. */
@@ -10,6 +11,8 @@ export interface Span {
 export interface Source {
   readonly name: string;
   readonly text: string;
+  /** The files that make it up, where it is of several; in the order of the text. */
+  readonly parts?: readonly SourcePart[];
 }
 
 /**

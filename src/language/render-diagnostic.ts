@@ -5,9 +5,11 @@
 //      │         ^^^^
 //   help: did you mean `pid`?
 
+import { partAt, type SourcePart } from "./source-parts.ts";
+
 // As much of diagnostic.ts as is shown: it renders its own errors, and imports this.
 interface Span { readonly start: number; readonly end: number }
-interface Source { readonly name: string; readonly text: string }
+interface Source { readonly name: string; readonly text: string; readonly parts?: readonly SourcePart[] }
 interface Diagnostic { readonly severity: "error" | "warning"; readonly span: Span; readonly message: string; readonly help?: string }
 
 export interface RenderOptions { readonly color: boolean }
@@ -19,10 +21,11 @@ const plain = { bold: "", error: "", warning: "", faint: "", help: "", reset: ""
 const colored = { bold: "\x1b[1m", error: "\x1b[1;31m", warning: "\x1b[1;35m", faint: "\x1b[34m", help: "\x1b[1;36m", reset: "\x1b[0m" };
 
 /** Text of several lines, the last one ended. */
-export function renderDiagnostic(source: Source, diagnostic: Diagnostic, { color }: RenderOptions): string {
+export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color }: RenderOptions): string {
   const style = color ? colored : plain;
+  const source = partAt(whole, diagnostic.span.start);
   const { text } = source;
-  const span = clamp(text, diagnostic.span);
+  const span = clamp(text, { start: diagnostic.span.start - source.start, end: diagnostic.span.end - source.start });
   const first = lineAt(text, span.start);
   const last = lineAt(text, Math.max(span.start, span.end - 1));
   const mark = style[diagnostic.severity];

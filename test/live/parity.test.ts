@@ -1,9 +1,11 @@
 // What scripts written for bpftrace take for granted, where it takes the kernel to tell.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { test } from "node:test";
-import { strobe } from "../support/strobe.ts";
+import { callsSource } from "../support/programs.ts";
+import { strobe, temporaryFolder } from "../support/strobe.ts";
 
 test("path() names the files of an iterator", async () => {
   const sleeper = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore"] });
@@ -49,4 +51,18 @@ test("-k tells where reads and look-ups failed, and how often", async () => {
   assert.equal(silent.stderr, "");
   const json = await strobe(["-q", "-k", "-f", "json", "-e", script, "-c", command]);
   assert.match(json.stdout, /^\{"type": "failed_calls", "data": \{"filename":"-e","line":2,"col":50,"helper":"probe_read_user","retcode":-14,"count":[12]\}\}$/m);
+});
+
+test("%d of a register is the int that a function left in it", async () => {
+  const folder = temporaryFolder();
+  try {
+    const calls = join(folder.path, "calls");
+    execFileSync("cc", ["-O1", "-o", calls, "-x", "c", "-"], { input: callsSource });
+    const script = `uretprobe:${calls}:leaf_sub { printf("%d %i %ld %d\\n", retval, retval, retval, retval + 1); }`;
+    const { stdout } = await strobe(["-q", "-e", script, "-c", `${calls} 3`]);
+    // leaf_sub(i, 1), of an int: its register's upper half is zero. The program prints a sum of its own.
+    assert.deepEqual(stdout.trim().split("\n").slice(1), ["-1 -1 4294967295 4294967296", "0 0 0 1", "1 1 1 2"]);
+  } finally {
+    folder.remove();
+  }
 });

@@ -3,6 +3,7 @@ import { fetchValue } from "./fetch.ts";
 import type { Capabilities, CheckedHandler, CheckedProgram } from "../../language/check/checked.ts";
 import type { Source, Span } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
+import { partAt } from "../../language/source-parts.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
@@ -129,15 +130,18 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventS
   };
 }
 
-function lineAt({ text }: Source, { start }: Span): string {
+function lineAt(source: Source, span: Span): string {
+  const { text, start: first } = partAt(source, span.start);
+  const start = span.start - first;
   const end = text.indexOf("\n", start);
   return text.slice(text.lastIndexOf("\n", start - 1) + 1, end < 0 ? text.length : end);
 }
 
 /** Lines and columns count from 1. */
 function placeIn(source: Source, span: Span): NonNullable<EventSchema["place"]> {
-  const before = source.text.slice(0, span.start);
+  const { name, text, start } = partAt(source, span.start);
+  const before = text.slice(0, span.start - start);
   const lineStart = before.lastIndexOf("\n") + 1;
-  const column = span.start - lineStart + 1;
-  return { source: source.name, line: before.split("\n").length, column, endColumn: column + span.end - span.start };
+  const column = before.length - lineStart + 1;
+  return { source: name, line: before.split("\n").length, column, endColumn: column + span.end - span.start };
 }

@@ -23,6 +23,8 @@ export function parse(source: Source, options: ParseOptions): { program: Program
   const maps: MapDeclaration[] = [];
   const functions: FunctionDeclaration[] = [];
   const probes: Probe[] = [];
+  // What is imported stands before the script itself.
+  const script = source.parts?.at(-1)?.start ?? 0;
 
   collectMacros(p);
   while (p.token.kind !== "end" && !p.tooManyErrors) {
@@ -51,7 +53,7 @@ export function parse(source: Source, options: ParseOptions): { program: Program
         case "config":
           if (next.text !== "=") break;
           if (config.length > 0) p.report("error", "placement", token, "there is one config block in a script");
-          if (probes.length > 0) p.report("error", "placement", token, "the config block stands before all probes");
+          if (probes.some((probe) => probe.span.start >= script)) p.report("error", "placement", token, "the config block stands before all probes");
           return parseConfig(p, config);
         case "struct":
         case "union":
@@ -71,7 +73,7 @@ export function parse(source: Source, options: ParseOptions): { program: Program
           if (p.token.kind !== "string") p.fail(`expected a path in quotes after \`import\`, found ${p.describe()}`);
           const path = p.advance();
           p.accept(";");
-          p.report("error", "feature", { start: token.start, end: path.end }, "imports are not supported", "put what is in the file into the script");
+          p.report("error", "feature", { start: token.start, end: path.end }, "an import stands behind C definitions, before everything else", "the command reads imported files; the library is given one text");
           return;
         }
       }

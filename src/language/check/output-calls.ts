@@ -1,10 +1,11 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
+import { argumentNumber } from "../builtins/table.ts";
 import { constantOf } from "./constants.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
-import { checkFormat, withLetters } from "./printf-arguments.ts";
+import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { integerLiteral, report } from "./pass.ts";
 import { describe } from "./unify.ts";
@@ -14,8 +15,31 @@ const formatted: CallCheck = (call, body) => {
   const [written, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
   const format = body.pass.program.dialect.valueConversion === true ? withLetters(written, args) : written;
   checkFormat(format, args, call.span, body);
-  return { ...call, args: [format, ...args], type: voidType };
+  const ints = body.pass.program.dialect.name === "bpftrace" ? intsIn(format) : undefined;
+  const shown = args.map((arg, i) => (ints?.has(i) && isRegister(arg) ? checkValue(asInt(arg), body) : arg));
+  return { ...call, args: [format, ...shown], type: voidType };
 };
+
+function isRegister({ kind, type, ...node }: Expression): boolean {
+  return kind === "builtin" && "name" in node && (node.name === "retval" || argumentNumber(node.name) !== undefined)
+    && type.kind === "integer" && type.bits === 64 && !type.signed;
+}
+
+/**
+ * A register that functions leave an `int` in, its upper half zero: `%d` of -1 in it is -1, as in C. One with more in it is all
+ * of what it holds.
+ */
+function asInt(register: Expression): Expression {
+  const { span } = register;
+  const node = { span, type: unknownType };
+  const number = (value: bigint): Expression => ({ kind: "integer", value, ...node });
+  const as = (name: string, operand: Expression): Expression => ({ kind: "cast", to: { name, pointers: 0, dimensions: [], span }, operand, ...node });
+  const upper: Expression = { kind: "binary", operator: ">>", left: register, right: number(32n), ...node };
+  return {
+    kind: "conditional", condition: { kind: "binary", operator: "==", left: upper, right: number(0n), ...node },
+    then: as("int64", as("int32", register)), otherwise: as("int64", register), ...node,
+  };
+}
 
 /** A typed event, by its name, for the program that this script is part of. */
 const emit: CallCheck = (call, body) => {

@@ -41,6 +41,24 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
   }
 }
 
+/** Which arguments a format prints as an `int`: by %d or %i without a length. */
+export function intsIn(format: Expression): ReadonlySet<number> {
+  const ints = new Set<number>();
+  if (format.kind !== "string") return ints;
+  try {
+    let next = 0;
+    for (const piece of parsePrintf(format.value).pieces) {
+      if (typeof piece === "string") continue;
+      if (piece.precision === -2) next++;
+      if ((piece.letter === "d" || piece.letter === "i") && piece.bits === undefined) ints.add(next);
+      next++;
+    }
+  } catch (error) {
+    if (!(error instanceof PrintfError)) throw error;
+  }
+  return ints;
+}
+
 const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|gr|[a-zA-Z])/g;
 
 /** A format with each `%v` as the conversion that its value's type is written with. */

@@ -1,0 +1,111 @@
+// `import "helpers.bt";`: the files that a script names, and those that they name, become one text with it. What is imported
+// comes first, each file once.
+import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { preprocess } from "../language/bpftrace/preprocess.ts";
+import { scan, type Token } from "../language/bpftrace/tokens.ts";
+import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
+import type { SourcePart } from "../language/source-parts.ts";
+
+interface Import { readonly path: Token; readonly start: number; readonly end: number }
+
+/** `folder`: what paths in the script are relative to. @throws ScriptError */
+export function withImports(source: Source, folder: string): Source {
+  if (!source.text.includes("import")) return source;
+  const parts: SourcePart[] = [];
+  const seen = new Set<string>();
+  let text = "";
+  const add = (one: Source, from: string, imported: boolean): void => {
+    const imports = importsOf(one, imported);
+    for (const { path } of imports) {
+      for (const file of filesOf(one, path, from)) {
+        if (seen.has(file)) continue;
+        seen.add(file);
+        add({ name: file, text: readFileSync(file, "utf8") }, dirname(file), true);
+      }
+    }
+    parts.push({ name: one.name, start: text.length });
+    text += `${blanked(one.text, imports, imported)}\n`;
+  };
+  add(source, folder, false);
+  return parts.length === 1 ? source : { name: source.name, text, parts };
+}
+
+/** Behind C definitions, among config and other imports: the language allows them nowhere else. */
+function importsOf(source: Source, imported: boolean): Import[] {
+  const { text } = preprocess(source.text);
+  const imports: Import[] = [];
+  let at = 0;
+  for (;;) {
+    const token = scan(text, at);
+    if (token.kind !== "identifier") return imports;
+    switch (token.text) {
+      case "import": {
+        const path = scan(text, token.end);
+        if (path.kind !== "string") return imports; // the parser says what is wrong
+        const behind = scan(text, path.end);
+        at = behind.text === ";" ? behind.end : path.end;
+        imports.push({ path, start: token.start, end: at });
+        break;
+      }
+      case "config":
+        if (imported) throw refusal(source, token, "an imported script cannot have a config block", "put it into the script that is run");
+        at = behindBraces(text, token.end);
+        break;
+      case "struct":
+      case "union":
+      case "enum":
+      case "typedef":
+        at = behindBraces(text, token.end);
+        break;
+      default: return imports;
+    }
+    while (scan(text, at).text === ";") at = scan(text, at).end;
+  }
+}
+
+/** Behind the `}` of the next block, or a `;` before there is one. */
+function behindBraces(text: string, from: number): number {
+  let depth = 0;
+  for (let token = scan(text, from); token.kind !== "end"; token = scan(text, token.end)) {
+    if (token.text === "{") depth++;
+    else if (token.text === "}" && --depth <= 0) return token.end;
+    else if (token.text === ";" && depth === 0) return token.end;
+  }
+  return text.length;
+}
+
+/** What a path means: a file, or all in a folder, by their real paths. */
+function filesOf(source: Source, path: Token, from: string): string[] {
+  const place = resolve(from, path.text);
+  let directory: boolean;
+  try {
+    directory = statSync(place).isDirectory();
+  } catch {
+    throw refusal(source, path, `there is no file ${place} to import`, "paths are relative to the script's folder");
+  }
+  const folder = directory ? place : dirname(place);
+  // In a folder such as /tmp (sticky) nobody replaces another's file, but anybody may add one.
+  const { mode } = statSync(folder);
+  if ((mode & 0o002) !== 0 && (directory || (mode & 0o1000) === 0)) {
+    throw refusal(source, path, `everybody may write into ${folder}: nothing is imported from there`, "take that right away (chmod o-w), or put the file elsewhere");
+  }
+  const files = directory ? readdirSync(place).filter((name) => /\.(bt|h)$|\.bpf\.c$/.test(name)).sort().map((name) => join(place, name)) : [place];
+  return files.map((file) => {
+    if (file.endsWith(".bpf.c")) throw refusal(source, path, `${file} is C, which strobe does not compile`, "write what it does as functions: fn name($x: int64): int64 { … }");
+    if (!/\.(bt|h)$/.test(file)) throw refusal(source, path, `${file} is neither a script (.bt) nor a header (.h)`);
+    return realpathSync(file);
+  });
+}
+
+function refusal(source: Source, { start, end }: Token, message: string, help?: string): ScriptError {
+  const diagnostic: Diagnostic = { severity: "error", code: "name", span: { start, end }, message, ...(help === undefined ? {} : { help }) };
+  return new ScriptError(source, [diagnostic]);
+}
+
+/** Without the imports, and of an imported file without its first line if that names an interpreter; every offset stays. */
+function blanked(text: string, imports: readonly Import[], imported: boolean): string {
+  let left = text;
+  for (const { start, end } of imports) left = left.slice(0, start) + left.slice(start, end).replace(/[^\n]/g, " ") + left.slice(end);
+  return imported ? left.replace(/^#![^\n]*/, (line) => " ".repeat(line.length)) : left;
+}
