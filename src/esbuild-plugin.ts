@@ -3,7 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { ScriptError } from "./language/diagnostic.ts";
 import { isTypeScript } from "./rewrite/modules.ts";
-import { mayHaveHandlers, rewriteModule } from "./rewrite/rewrite.ts";
+import { namesIn, reachesLibrary } from "./rewrite/library-names.ts";
+import { rewriteModule } from "./rewrite/rewrite.ts";
 import { stripTypes } from "./rewrite/strip.ts";
 
 /** As much of esbuild's plugin interface as this one uses. */
@@ -23,11 +24,11 @@ export function strobe(): StrobePlugin {
     setup(build) {
       build.onLoad({ filter: /\.[mc]?[jt]s$/ }, async ({ path }) => {
         const text = await readFile(path, "utf8");
-        if (!mayHaveHandlers(text)) return undefined;
+        if (!reachesLibrary(path, text)) return undefined;
         const typed = isTypeScript(path);
         const javascript = typed ? stripped(path, text) : text;
         // Types stay where they are: esbuild knows more of TypeScript than how to strip it.
-        const rewritten = javascript === undefined ? undefined : rewriteModule({ file: path, text, javascript }, { into: "text" });
+        const rewritten = javascript === undefined ? undefined : rewriteModule({ file: path, text, javascript }, { names: namesIn(path), into: "text" });
         if (!rewritten) return undefined;
         const map = Buffer.from(rewritten.map()).toString("base64");
         return { contents: `${rewritten.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`, loader: typed ? "ts" : "js" };

@@ -7,6 +7,11 @@ import {
 /** Which names of a module are the library's: all ("*") or some; undefined for a module that has none of them. */
 export type LibraryNames = (specifier: string) => "*" | ReadonlySet<string> | undefined;
 
+/** Which of a module's exports are the library's, or hand functions on to its constructors. */
+export function libraryExports(program: Program, scopes: Scopes, names: LibraryNames): ReturnType<LibraryNames> {
+  return new Search(program, scopes, names).exports();
+}
+
 export interface Handler {
   readonly node: FunctionLike;
   /** Names that it takes from around it, in the order in which it first uses them. */
@@ -49,6 +54,48 @@ class Search {
       node,
       captures: [...new Set(this.#namesFromOutside(node).map(({ node: { name } }) => name))],
     }));
+  }
+
+  exports(): ReturnType<LibraryNames> {
+    this.run();
+    const makers = new Set([...this.#sinks].flatMap(({ definition }) => (definition.kind === "parameter" ? [definition.of] : [])));
+    const scope = this.#scopes.module;
+    const isMaker = (node: AnyNode): boolean => {
+      const fn = isFunction(node) ? node : this.#functionOf(node, scope);
+      return (fn !== undefined && makers.has(fn)) || this.#libraryName(node, scope) !== undefined;
+    };
+    const found = new Set<string>();
+    for (const statement of this.#program.body) {
+      switch (statement.type) {
+        case "ExportAllDeclaration": {
+          const from = this.#names(String(statement.source.value));
+          if (from === undefined || statement.exported) break;
+          if (from === "*") return "*";
+          for (const name of from) found.add(name);
+          break;
+        }
+        case "ExportDefaultDeclaration":
+          if (isMaker(statement.declaration)) found.add("default");
+          break;
+        case "ExportNamedDeclaration": {
+          const { declaration, source } = statement;
+          const from = source ? this.#names(String(source.value)) : undefined;
+          for (const { local, exported } of statement.specifiers) {
+            const name = nameOf(local);
+            const own = source ? name !== undefined && (from === "*" || from?.has(name) === true) : isMaker(local);
+            const given = nameOf(exported);
+            if (own && given !== undefined) found.add(given);
+          }
+          if (declaration?.type === "FunctionDeclaration" && isMaker(declaration)) found.add(declaration.id.name);
+          if (declaration?.type === "VariableDeclaration") {
+            for (const { id } of declaration.declarations) if (id.type === "Identifier" && isMaker(id)) found.add(id.name);
+          }
+          break;
+        }
+        default:
+      }
+    }
+    return found.size === 0 ? undefined : found;
   }
 
   #usesLibrary(): boolean {
@@ -213,7 +260,8 @@ class Search {
   #imported(from: string, name: string): readonly string[] | undefined {
     const names = this.#names(from);
     if (names === undefined) return undefined;
-    if (name === "*") return names === "*" ? [] : undefined;
+    // What is not the library's in a module of both is not compiled, whatever it is given.
+    if (name === "*") return [];
     return names === "*" || names.has(name) ? [name] : undefined;
   }
 

@@ -1,7 +1,7 @@
 import * as nodeModule from "node:module";
 import { hooks } from "./hooks.ts";
 import { fromJavaScript } from "./modules.ts";
-import { mayHaveHandlers } from "./rewrite.ts";
+import { reachesLibrary } from "./library-names.ts";
 
 /** Node 22.15 and later run hooks on the thread of the program; before, `register` has a thread of its own, and its cost. */
 const { registerHooks, Module } = nodeModule as {
@@ -28,7 +28,7 @@ function rewriteScripts(prototype: { _compile?: Compile }): void {
   const compile = prototype._compile;
   if (!compile) return;
   prototype._compile = function (content, file, ...rest) {
-    const rewritten = mayHaveHandlers(content) ? fromJavaScript(file, content, "commonjs") : undefined;
+    const rewritten = reachesLibrary(file, content) ? fromJavaScript(file, content, "commonjs") : undefined;
     return compile.call(this, rewritten?.format === "commonjs" ? rewritten.source : content, file, ...rest);
   };
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { kept } from "./kept-modules.ts";
-import { mayHaveHandlers, parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
+import { namesIn, reachesLibrary } from "./library-names.ts";
+import { parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
 import { stripTypes } from "./strip.ts";
 import { mayNeedUsing } from "./using.ts";
 
@@ -24,7 +25,7 @@ export function isTypeScript(file: string): boolean {
 export function loadModule(file: string, known?: Format): LoadedModule | undefined {
   if (!isTypeScript(file) && !javascript.has(extname(file))) return undefined;
   const text = readFileSync(file, "utf8");
-  if (!mayHaveHandlers(text)) return undefined;
+  if (!reachesLibrary(file, text)) return undefined;
   return isTypeScript(file) ? fromTypeScript(file, text, known) : fromJavaScript(file, text, known);
 }
 
@@ -40,14 +41,14 @@ function fromTypeScript(file: string, text: string, known: Format | undefined): 
 
 function stripped(file: string, text: string, known: Format | undefined): LoadedModule {
   const code = stripTypes(file, text);
-  const rewritten = mayHaveHandlers(text) || mayNeedUsing(text) ? rewriteModule({ file, text, javascript: code }, { lowersUsing: true }) : undefined;
+  const rewritten = reachesLibrary(file, text) || mayNeedUsing(text) ? rewriteModule({ file, text, javascript: code }, { names: namesIn(file), lowersUsing: true }) : undefined;
   return { format: formatOf(file, code, known), source: rewritten ? withMap(rewritten) : code };
 }
 
 /** JavaScript, a file's or what somebody else made of it; undefined when it has no handlers. */
 export function fromJavaScript(file: string, text: string, known: Format | undefined): LoadedModule | undefined {
   return kept(file, text, known, () => {
-    const rewritten = rewriteModule({ file, text }, { lowersUsing: true });
+    const rewritten = rewriteModule({ file, text }, { names: namesIn(file), lowersUsing: true });
     return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
   });
 }

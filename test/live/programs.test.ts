@@ -144,6 +144,33 @@ for (const [index, node] of nodes.entries()) {
     assert.deepEqual(await run(node, ["plain.mjs"], path), { stdout: "[ 7 ]\n", stderr: "", code: 0 });
   });
 
+  test(`the library by way of the program's own modules${named}`, async () => {
+    const files = {
+      "tracing.ts": 'export * from "./probes.ts";\nexport { tracepoint as tp, trace, map as counts } from "strobe";\nexport * as everything from "strobe";\n',
+      "probes.ts": `import { pid, tracepoint, type Handler, type Probe } from "strobe"; import { readers } from "./circle.ts";
+        const self = process.pid;
+        export const onRead = (handler: (args: any) => void): Probe => tracepoint("syscalls:sys_exit_read", { filter: () => pid === self, handler });
+        export function all(handlers: readonly ((args: any) => void)[]): Probe[] { return handlers.map((one) => onRead(one)); }
+        export { readers };\n`,
+      "circle.ts": 'export * from "./probes.ts";\nexport const readers = 2;\n',
+      "main.ts": `import { counts, onRead, tp, trace, readers } from "./tracing.ts"; import { openSync, readSync } from "node:fs";
+        const one = counts(), two = counts(), self = process.pid, size = 777;
+        const session = await trace(onRead((args) => { if (args.ret === size) one.count(); }), tp("syscalls:sys_exit_read", (args) => { if (args.ret === size) two.sum(readers); }));
+        const fd = openSync("/dev/zero"); for (let i = 0; i < 7; i++) readSync(fd, new Uint8Array(size));
+        session.stop(); await session.ended; console.log([...one.values()], [...two.values()].every((sum) => sum >= 14));\n`,
+    };
+    const path = project("handed-on", files, withLibrary);
+    const wanted = { stdout: "[ 7 ] true\n", stderr: "", code: 0 };
+    assert.deepEqual(await run(node, [command, "run", "main.ts"], path), wanted);
+    assert.deepEqual(await run(node, ["--import", register, "main.ts"], path), wanted);
+    const outfile = join(path, "out.mjs");
+    await build({
+      entryPoints: [join(path, "main.ts")], bundle: true, platform: "node", format: "esm", minify: true, outfile, external: ["strobe"], plugins: [plugin()],
+      logLevel: "error",
+    });
+    assert.deepEqual(await run(node, [outfile], path), wanted);
+  });
+
   test(`what nobody caught is shown where it is, by Node itself${named}`, async () => {
     const path = project("uncaught", { "count.mjs": `import { map, trace, tracepoint } from "strobe";
 const calls = map();
