@@ -21,7 +21,7 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
   const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
     const { consumer, pid, command, follow, unsafe, log, stats, maxOverhead, loaded } = options;
-    const follower = following === undefined || maxOverhead !== undefined ? undefined : new Follower({
+    const follower = following === undefined ? undefined : new Follower({
       following, source, pid, follow, log: (line) => log?.(line),
       trouble(line) {
         consumer.trouble({ kind: "message", text: `WARNING: ${line}` });

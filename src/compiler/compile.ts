@@ -17,7 +17,7 @@ import type { IrFunction, IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
-import { gatesMap, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
+import { gatesMap, grownGates, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
@@ -238,7 +238,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
-  if (governed && inKernel.length > 0) maps.push(gatesMap(inKernel.length, capabilities));
+  if (governed && inKernel.length > 0) maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
 
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;

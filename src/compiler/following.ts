@@ -43,12 +43,12 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
     ...diagnostic, severity: "warning",
     help: `${diagnostic.help?.startsWith("did you mean") ? `${diagnostic.help} Otherwise it` : "it"} is probed as soon as the process opens a file that has it`,
   }));
-  return { variants: [awaiting(provider, system)], diagnostics };
+  return { variants: [awaiting(provider, system, options.uses)], diagnostics };
 }
 
 /** A variant without sites that keeps a place for what may come. */
 export function isAwaiting({ context, provider, sites }: Variant): boolean {
-  return sites.length === 0 && context !== "host" && findProvider(provider)?.inFiles === true;
+  return sites.length === 0 && context !== "host" && findProvider(provider)?.inFiles !== undefined;
 }
 
 /** As compiling gives it. */

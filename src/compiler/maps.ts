@@ -135,6 +135,9 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
   return created;
 }
 
+/** Programs for which there are gates where more may come. */
+export const grownGates = 256;
+
 /** The gates of governed programs. */
 export function gatesMap(programs: number, { cpus }: Capabilities): KernelMap {
   const first = roundUp(programs * 8, cacheLine);

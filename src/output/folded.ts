@@ -6,7 +6,7 @@ import { fieldLayout } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
 import { orderedEntries } from "./map-order.ts";
-import { stackFrames } from "./stack-frames.ts";
+import { buildIdFrames, buildIdText, stackFrames } from "./stack-frames.ts";
 import { aggregateText, memoryOf, readWords, valueText, type Memory } from "./values.ts";
 
 /** The lines of a map; undefined when its values are no numbers. */
@@ -56,8 +56,10 @@ function keyPath(types: readonly Type[], memory: Memory, services: ConsumerServi
 /** Outermost first. */
 function frameNames(type: StackType, { view }: Memory, offset: number, services: ConsumerServices): string[] {
   const id = view.getBigInt64(offset, true);
-  if (id < 0n || type.mode === "build_id") return [];
-  const frames = stackFrames(type, id, view.getUint32(offset + 8, true), services);
+  if (id < 0n) return [];
+  const pid = view.getUint32(offset + 8, true);
+  if (type.mode === "build_id") return buildIdFrames(type, id, pid, services).map((frame) => buildIdText(frame).trim()).reverse();
+  const frames = stackFrames(type, id, pid, services);
   return frames.map((frame) => frameName(frame, type.space)).reverse();
 }
 

@@ -1,11 +1,11 @@
 // A captured stack as frames, for text, JSON and the library alike.
 import type { StackType } from "../language/types.ts";
-import type { ConsumerServices, Frame } from "../session/events.ts";
+import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts";
 
 /** The stack map that stacks of this type are captured into: its index in the plan. */
 export function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
-  const buildId = type.mode === "build_id";
   const unwind = type.unwind === true;
+  const buildId = type.mode === "build_id" && !unwind;
   return plan.maps.findIndex(({ storage }) => (
     storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
 }
@@ -15,12 +15,24 @@ export function stackAddresses(type: StackType, id: bigint, services: ConsumerSe
   return (services.symbols.stack(id, stackMapOf(type, services)) ?? []).slice(0, type.limit);
 }
 
+/** Frames as places in files: what is in no file that has a build id is an address without one. */
+export function buildIdFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly BuildIdFrame[] {
+  const { symbols } = services;
+  if (type.unwind !== true) return symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
+  return stackAddresses(type, id, services).map((address) => symbols.place(address, pid) ?? { buildId: "", offset: address });
+}
+
+export function buildIdText({ buildId, offset }: BuildIdFrame): string {
+  return `${buildId} 0x${offset.toString(16)}`;
+}
+
 /**
  * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost are return addresses: the call is the instruction before, which may be the last of
  * its function, so that the address itself already belongs to the next one.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
   const { symbols, plan } = services;
+  if (type.mode === "build_id") return buildIdFrames(type, id, pid, services).map(({ buildId, offset }) => ({ address: offset, ...(buildId === "" ? {} : { buildId }) }));
   const withSources = plan.config.showDebugInfo && type.space === "user" && symbols.inlined !== undefined;
   const resolve = (address: bigint): readonly Frame[] => {
     if (withSources && symbols.inlined) return symbols.inlined(address, pid);

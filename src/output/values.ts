@@ -4,7 +4,7 @@ import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
-import { stackAddresses, stackFrames, stackMapOf } from "./stack-frames.ts";
+import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
 import { errorMessages, signalMessages } from "./system-names.ts";
 
@@ -153,8 +153,7 @@ export function stackText(type: StackType, memory: Memory, offset: number, servi
 
 function frameLines(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
   if (type.mode === "build_id") {
-    const frames = services.symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
-    return frames.map((frame) => `${frame.buildId} 0x${frame.offset.toString(16)}`);
+    return buildIdFrames(type, id, pid, services).map(buildIdText);
   }
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);

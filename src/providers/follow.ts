@@ -2,16 +2,19 @@
 import { statSync } from "node:fs";
 import { posix } from "node:path";
 import type { SiteRef } from "../language/check/checked.ts";
+import type { Argument, Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
+import { i64 } from "../language/types.ts";
 import { namesLibrary } from "./live-binary.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import type { Binary, System } from "./system.ts";
-import { userContext, type UserSite } from "./user-attachment.ts";
+import { wantsVariables } from "./user-variables.ts";
+import type { UserSite } from "./user-attachment.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** `"libfoo.so"`, `*`; undefined when a spec names its file by a path, or none: then no other file can be meant. */
 export function openTarget(spec: ProbeSpec, provider: Provider, pid: number | undefined): string | undefined {
-  if (provider.inFiles !== true) return undefined;
+  if (provider.inFiles === undefined || provider.inFiles.means?.(spec.parts) === false) return undefined;
   const [first = "", ...rest] = spec.parts.map((part) => /^"(.*)"$/s.exec(part)?.[1] ?? part);
   // `usdt::probe`, and with -p `usdt:probe`.
   const target = first === "" || (rest.length === 0 && pid !== undefined) ? "*" : first.replace(/@.*$/s, "");
@@ -44,8 +47,20 @@ export function resolveIn(files: readonly string[], spec: ProbeSpec, provider: P
 }
 
 /** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
-export function awaiting(provider: Provider, system: System): Resolution["variants"][number] {
-  return { context: userContext({ provider: provider.name, returns: provider.name === "uretprobe", system }), provider: provider.name, sites: [] };
+export function awaiting({ name, inFiles }: Provider, system: System, uses: ReadonlySet<string>): Resolution["variants"][number] {
+  if (inFiles === undefined) throw new Error(`strobe: ${name} is in no file`);
+  const context = inFiles.context(system);
+  return { context: wantsVariables(uses) ? { ...context, ...comingVariables(uses) } : context, provider: name, sites: [] };
+}
+
+/** Variables that nobody knows the types of yet are numbers, which is how most lie in maps. */
+function comingVariables(uses: ReadonlySet<string>): Pick<Context, "args" | "variables"> {
+  const find = (name: string): Argument => {
+    const apart = uses.has(`var.*${name}`) ? { absent: "not known before the process opens a file that has it" } : {};
+    return { name, type: i64, fetch: { kind: "constant", value: 0n }, ...apart };
+  };
+  const named = [...uses].flatMap((use) => /^args\.(.+)$/s.exec(use)?.[1] ?? []).filter((name) => name !== "*");
+  return { args: named.map(find), variables: { find, inScope: [], names: () => [] } };
 }
 
 /** Places that are known already, whatever path leads there. */

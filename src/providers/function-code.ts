@@ -112,7 +112,8 @@ function seenAt(context: Context, place: ProgramPlace, system: System, options: 
   return { context: { ...here.context, ...(retval === undefined ? {} : { retval }) }, key: `${here.key} ${result.key}` };
 }
 
-function insideUserFunction(provider: string, returns: boolean, system: System): Context {
+/** What a handler sees inside functions of programs; with `returns`, at their return instructions. */
+export function insideUserFunction(provider: string, returns: boolean, system: System): Context {
   const { numbered: _, ...context } = userContext({ provider, returns: false, system });
   const file = registersOf(hostMachine);
   return { ...context, func: "site", ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}) };

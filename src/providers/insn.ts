@@ -9,7 +9,7 @@ import { findBinaries, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { kprobe } from "./kprobe.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
-import { namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { insideUserFunction, namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
@@ -35,6 +35,7 @@ export const insn: Provider = {
   aliases: ["kinst"],
   usage,
   doc: "Single instructions of functions, of programs and of the kernel.",
+  inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("insn", false, system) },
 
   *list(parts, system, { verbose, pid }) {
     const wanted = parse(parts);

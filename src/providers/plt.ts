@@ -3,12 +3,18 @@
 import type { SiteRef } from "../language/check/checked.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { variantsByFunction } from "./function-code.ts";
+import type { Context } from "../language/context.ts";
 import type { Provider } from "./provider.ts";
 import { didYouMean, missing, refused, wrongParts } from "./resolution.ts";
+import type { System } from "./system.ts";
 import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 const usage = "plt:BINARY:FUNCTION";
+
+function context(system: System): Context {
+  return { ...userContext({ provider: "plt", returns: false, system }), func: "site" };
+}
 
 export const plt: Provider = {
   name: "plt",
@@ -16,6 +22,7 @@ export const plt: Provider = {
   usage,
   doc: "Calls of imported functions, as a program or library makes them.",
   followsProcess: true,
+  inFiles: { context },
 
   *list(parts, system, { pid }) {
     const [target = "*", pattern = "*"] = parts.map(unquote);
@@ -42,7 +49,7 @@ export const plt: Provider = {
         sites.push({ name: `plt:${binary.shownPath}:${name}`, func: name, data });
       }
     }
-    if (sites.length > 0) return { variants: variantsByFunction({ ...userContext({ provider: "plt", returns: false, system }), func: "site" }, sites, options), diagnostics: [] };
+    if (sites.length > 0) return { variants: variantsByFunction(context(system), sites, options), diagnostics: [] };
     const where = binaries.length === 1 ? binaries[0].shownPath : `any of ${binaries.length} binaries`;
     if (names.length === 0) return missing(spec, options, `${where} has no linkage table`, "it is static, or built with -fno-plt: probe the functions by `uprobe`");
     if (hasWildcard(wanted)) return missing(spec, options, `no function that ${where} imports matches \`${wanted}\``);

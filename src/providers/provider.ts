@@ -18,7 +18,12 @@ export interface Provider {
   /** What it is about happens in no process that could be traced: with `--follow` it is not asked whose it is. */
   readonly inNoProcess?: boolean;
   /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */
-  readonly inFiles?: boolean;
+  readonly inFiles?: {
+    /** Whether a spec of these parts is about a file; all are, unless said. */
+    means?(parts: readonly string[]): boolean;
+    /** What handlers can see in a file that is not there yet. */
+    context(system: System): Context;
+  };
   /**
    * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
    * (`-lv`). A lone part is looked for in names of what is probed, so that a search can go through all kinds. Streams,

@@ -8,7 +8,7 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
-import { namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { insideUserFunction, namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
 import { findFunctions, functionPattern, noFunction, type KprobeSite } from "./kernel-functions.ts";
 import { kprobe } from "./kprobe.ts";
@@ -32,6 +32,7 @@ export const ret: Provider = {
   aliases: [],
   usage,
   doc: "Return instructions of functions, of programs and of the kernel; the stack is not touched.",
+  inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("ret", true, system) },
 
   *list(parts, system, { verbose, pid }) {
     const wanted = parse(parts);

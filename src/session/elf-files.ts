@@ -18,6 +18,7 @@ export interface FileKey { readonly device: bigint; readonly inode: bigint }
 export interface BinarySymbols {
   readonly elf?: Elf;
   readonly file?: FileKey;
+  readonly buildId?: string | undefined;
   /** From debug information, read when first asked for: what is inlined there, innermost first, then the function. */
   sources?(fileOffset: bigint): readonly SourceFrame[];
   /** The function at an offset of the file. */
@@ -102,6 +103,7 @@ export class ElfFiles implements Disposable {
       const found: { -readonly [K in keyof BinarySymbols]: BinarySymbols[K] } = {
         elf,
         file: bytes.key,
+        buildId: buildIdOf(elf),
         lookup(fileOffset) {
           try {
             const address = elf.addressOf(fileOffset);

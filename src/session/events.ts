@@ -56,12 +56,17 @@ export interface SymbolResolver {
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
   stack(id: bigint, map: number): readonly bigint[] | undefined;
   /** Build id and file offset frames of a build-id stack. */
-  buildIdStack(id: bigint, map: number): readonly { readonly buildId: string; readonly offset: bigint }[] | undefined;
+  buildIdStack(id: bigint, map: number): readonly BuildIdFrame[] | undefined;
+  /** Which file's code an address of a process is, and where in the file; undefined for what is in none that has a build id. */
+  place(address: bigint, pid: number): BuildIdFrame | undefined;
   userName(uid: number): string;
   cgroupPath(id: bigint): string;
   /** `openat`; the number as text when unknown. */
   systemCallName(number: number): string;
 }
+
+/** `buildId`: in hexadecimal; "" where there is none, and `offset` is the address. */
+export interface BuildIdFrame { readonly buildId: string; readonly offset: bigint }
 
 export interface Frame {
   readonly address: bigint;
@@ -73,6 +78,8 @@ export interface Frame {
   readonly source?: { readonly file: string; readonly line: number };
   /** A copy inlined into the function of a later frame, at the same address. */
   readonly inlined?: true;
+  /** In stacks of build ids: which file's, `address` being the place in it. */
+  readonly buildId?: string;
 }
 
 /** A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed over CPUs. */

@@ -85,16 +85,21 @@ interface Held { every: number; hopeless: number; detached: boolean; told: boole
 
 export class Governor implements Disposable {
   readonly #options: GovernorOptions;
-  readonly #held: Held[];
+  readonly #held: Held[] = [];
   readonly #timer: NodeJS.Timeout;
   #capacity: number;
 
   constructor(options: GovernorOptions) {
     this.#options = options;
-    this.#held = options.meter.programs.map(() => ({ every: 1, hopeless: 0, detached: false, told: false }));
+    this.grow();
     this.#capacity = options.meter.capacity;
     this.#timer = setInterval(() => this.look(), windowMilliseconds);
     this.#timer.unref();
+  }
+
+  /** Takes in programs that the meter has got. */
+  grow(): void {
+    while (this.#held.length < this.#options.meter.programs.length) this.#held.push({ every: 1, hopeless: 0, detached: false, told: false });
   }
 
   /** Measures the window since the last look and acts. */

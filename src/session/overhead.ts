@@ -32,31 +32,40 @@ function trapsProcesses({ provider, context }: KernelProgram): boolean {
 /** Where it cannot be tried. */
 const usualTrap = 1000;
 
+function timeOf({ descriptor }: LoadedProgram): ProgramTime {
+  const { runCount, runTimeNs } = progInfo(descriptor);
+  return { runs: runCount, nanoseconds: runTimeNs };
+}
+
 /** While this is there, the kernel counts runs and their time. It costs each program on the machine some 20 ns a run. */
 export class OverheadMeter implements Disposable {
-  readonly programs: readonly LoadedProgram[];
+  readonly programs: LoadedProgram[] = [];
   readonly #statistics: number;
   readonly cpus = onlineCpus().length;
   readonly #started = process.hrtime.bigint();
   readonly #ownAtStart = process.cpuUsage();
   /** Nanoseconds into each program and back: an estimate. */
-  readonly entry: readonly number[];
-  #last: readonly ProgramTime[];
+  readonly entry: number[] = [];
+  #last: readonly ProgramTime[] = [];
+  /** What a uprobe takes on this machine, once some program wants one. */
+  #trap: number | undefined;
 
   /** @throws LinuxError where the kernel has no statistics (before 5.8) or does not allow them */
   constructor(programs: readonly LoadedProgram[]) {
     this.#statistics = enableStats();
-    this.programs = programs;
-    const trap = programs.some(({ program }) => trapsProcesses(program)) ? measureUprobe() ?? usualTrap : usualTrap;
-    this.entry = programs.map(({ program }) => entryNanoseconds(program, trap));
-    this.#last = this.#read();
+    this.add(programs);
+  }
+
+  /** Programs that came while the others ran. */
+  add(programs: readonly LoadedProgram[]): void {
+    if (programs.some(({ program }) => trapsProcesses(program))) this.#trap ??= measureUprobe() ?? usualTrap;
+    this.programs.push(...programs);
+    for (const { program } of programs) this.entry.push(entryNanoseconds(program, this.#trap ?? usualTrap));
+    this.#last = [...this.#last, ...programs.map(timeOf)];
   }
 
   #read(): ProgramTime[] {
-    return this.programs.map(({ descriptor }) => {
-      const { runCount, runTimeNs } = progInfo(descriptor);
-      return { runs: runCount, nanoseconds: runTimeNs };
-    });
+    return this.programs.map(timeOf);
   }
 
   /** CPU nanoseconds that the whole machine has had since the start. */

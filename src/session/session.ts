@@ -441,8 +441,8 @@ class LiveSession implements Session {
       }
       const attachment = this.#attachOne(loaded);
       this.#attachments.push(attachment);
-      const index = this.#kernel.programs.indexOf(loaded);
-      if (index >= 0) this.#attachmentOf.set(index, attachment);
+      const first = this.#kernel.programs.indexOf(loaded);
+      this.#attachmentOf.set(first >= 0 ? first : this.#kernel.programs.length + this.#kernel.grown.indexOf(loaded), attachment);
       this.attached += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
       for (const { probe, reason } of attachment.skipped ?? []) this.#consumer.trouble({ kind: "attach", probe, reason });
@@ -471,7 +471,7 @@ class LiveSession implements Session {
   extend(plan: Plan): number {
     if (this.#over) return 0;
     const { schemas, programs } = this.#plan;
-    if (this.#governor !== undefined || !isGrown(this.#plan, plan)) throw new Error("strobe: the plan that has grown does not fit this session");
+    if (!isGrown(this.#plan, plan)) throw new Error("strobe: the plan that has grown does not fit this session");
     // Before a program can send what only the longer plan describes.
     for (const add of this.#addSchemas) add(plan.schemas.slice(schemas.length));
     this.#plan = plan;
@@ -481,7 +481,10 @@ class LiveSession implements Session {
     const from = grown.length;
     const before = this.attached;
     this.#kernel.load(this.#constants, this.#log, plan.programs.slice(programs.length), grown);
-    this.#attach(grown.slice(from));
+    const more = grown.slice(from);
+    this.#meter?.add(more);
+    this.#governor?.grow();
+    this.#attach(more);
     return this.attached - before;
   }
 

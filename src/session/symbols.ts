@@ -12,7 +12,7 @@ import { rootOf } from "../providers/live-binary.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
-import type { Frame, SymbolResolver } from "./events.ts";
+import type { BuildIdFrame, Frame, SymbolResolver } from "./events.ts";
 import { UnwindCache } from "./unwind-cache.ts";
 import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
 import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
@@ -201,7 +201,12 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return addresses;
   }
 
-  buildIdStack(id: bigint, map: number): readonly { readonly buildId: string; readonly offset: bigint }[] | undefined {
+  place(address: bigint, pid: number): BuildIdFrame | undefined {
+    this.read();
+    return this.#users.place(address, pid);
+  }
+
+  buildIdStack(id: bigint, map: number): readonly BuildIdFrame[] | undefined {
     const bytes = this.#stackBytes(id, map);
     if (!bytes) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

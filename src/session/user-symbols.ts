@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { PerfRecord } from "../linux/perf-records.ts";
 import { processMaps, status, type Mapping } from "../linux/procfs.ts";
 import { buildIdPrefix, type BinarySymbols } from "./elf-files.ts";
-import type { Frame } from "./events.ts";
+import type { BuildIdFrame, Frame } from "./events.ts";
 
 /** What naming needs of the machine; made up in tests. */
 export interface ProcessFiles {
@@ -148,6 +148,16 @@ export class UserSymbols {
       if (!inlined) return { ...frame, ...source };
       return { address, symbol, inlined, ...source, ...(frame.module === undefined ? {} : { module: frame.module }) };
     });
+  }
+
+  /** Which file's code an address is, as the kernel's build-id stacks tell it. */
+  place(address: bigint, pid: number): BuildIdFrame | undefined {
+    const process = this.#process(pid);
+    const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
+    if (!mapping?.path.startsWith("/")) return undefined;
+    const { identity } = mapping;
+    const buildId = identity.startsWith(buildIdPrefix) ? identity.slice(buildIdPrefix.length) : this.binary(mapping, pid)?.buildId;
+    return buildId === undefined ? undefined : { buildId, offset: address - mapping.start + mapping.offset };
   }
 
   #process(pid: number): Process {

@@ -20,7 +20,10 @@ function pluginSource(name: string): string {
     int ${name}(int n) { calls++; DTRACE_PROBE2(plugin, ${name}, n, calls); return ${name}_step(n); }`;
 }
 
-/** Opens each library it is given, 200 ms after another, and calls it ten times after 300 ms more. With "wait", begins when told. */
+/**
+ * Opens each library it is given, 200 ms after another, and calls it ten times after 300 ms more (with "slowly", two seconds). With
+ * "wait", begins when told.
+ */
 const openerSource = `
 #include <dlfcn.h>
 #include <stdio.h>
@@ -28,15 +31,17 @@ const openerSource = `
 #include <unistd.h>
 int main(int argc, char **argv)
 {
+	int pause = 300000;
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "wait")) { getchar(); continue; }
+		if (!strcmp(argv[i], "slowly")) { pause = 2000000; continue; }
 		usleep(200000);
 		char *colon = strchr(argv[i], '=');
 		*colon = 0;
 		void *library = dlopen(colon + 1, RTLD_NOW);
 		if (!library) { fprintf(stderr, "%s\\n", dlerror()); return 1; }
 		int (*call)(int) = (int (*)(int))dlsym(library, argv[i]);
-		usleep(300000);
+		usleep(pause);
 		for (int n = 0; n < 10; n++) call(n);
 	}
 	return 0;
@@ -139,6 +144,52 @@ test("-c: any function of the command itself from its first instruction on, and 
 
 test("-c: what a child of the command opens", async () => {
   assert.equal(await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }"), "@: 45");
+});
+
+test("places inside functions, lines with their variables, and the library's own calls", async () => {
+  const own = compileC(folder.path, "libinside.so", `#include <stdlib.h>
+    static int calls = 40;
+    __attribute__((noinline)) int inside_step(int n)
+    {
+      int sum = n + calls;
+      calls++; /* here */
+      return sum;
+    }
+    int inside(int n) { if (abs(n) != n) return 0; return inside_step(n) + (int)labs(n); }`, ["-O0", "-g", "-shared", "-fPIC", "-fno-builtin"]);
+  const script = `
+    ret:libinside:inside_step { @ret[func] = sum(retval); }
+    insn:libinside:inside_step:0 { @insn[func] = count(); }
+    insn:libinside:inside_step:* { @steps[probe] = count(); }
+    plt:libinside:abs { @plt[func] = count(); }
+    plt:*:lab* { @wild[func] = count(); }
+    line:libinside.so@libinside.so.c:6 { @line[var("sum") - args.n] = count(); @sums = sum(vars.sum); }`;
+  const sums = Array.from({ length: 10 }, (_, n) => n + 40 + n).reduce((a, b) => a + b);
+  const check = (text: string): void => {
+    const lines = text.split("\n").filter((line) => line.startsWith("@"));
+    const steps = lines.filter((line) => line.startsWith("@steps["));
+    assert.ok(steps.length > 8, text);
+    for (const step of steps) assert.match(step, /^@steps\[insn:\S*libinside\.so:inside_step:\d+\]: 10$/);
+    assert.deepEqual(lines.filter((line) => !line.startsWith("@steps[") && !line.startsWith("@line[")).sort(),
+      ["@insn[inside_step]: 10", "@plt[abs]: 10", "@ret[inside_step]: " + sums, "@sums: " + sums, "@wild[labs]: 10"]);
+    assert.deepEqual(lines.filter((line) => line.startsWith("@line[")).sort(), Array.from({ length: 10 }, (_, n) => `@line[${40 + n}]: 1`));
+  };
+  check((await overRunning(opener, ["wait", "slowly", `inside=${own}`], script)).stdout);
+  check(await over(`${opener} slowly inside=${own}`, script));
+});
+
+test("under --max-overhead and --stats as well, and what comes is held back, too", async () => {
+  const { stdout, stderr } = await overRunning(opener, ["wait", `work=${plugin}`, `toil=${other}`], "uprobe:*:*_step { @[func] = count(); }", "--max-overhead", "50%", "--stats");
+  assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("@")).sort(), ["@[toil_step]: 10", "@[work_step]: 10"]);
+  // Each library's handler is in the account.
+  assert.match(stderr + stdout, /uprobe:\S*libplugin\.so:work_step\b/);
+  assert.match(stderr + stdout, /uprobe:\S*libother\.so:toil_step\b/);
+  const busy = compileC(folder.path, "libbusy.so", `
+    __attribute__((noinline)) int busy_step(int n) { __asm__ volatile(""); return n; }
+    int busy(int n) { int sum = 0; for (int i = 0; i < 60000; i++) sum += busy_step(n); return sum; }`, ["-O2", "-shared", "-fPIC"]);
+  const held = await overRunning(opener, ["wait", `busy=${busy}`], "uprobe:*:busy_step { @ = count(); }", "--max-overhead", "0.5%");
+  assert.match(held.stderr, /busy_step/);
+  const counted = Number(/^@: (\d+)$/m.exec(held.stdout)?.[1]);
+  assert.ok(counted < 600_000, held.stdout);
 });
 
 test("a library without the function leaves the others alone, and one that never comes is no failure", async () => {

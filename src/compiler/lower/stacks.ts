@@ -10,7 +10,8 @@ const mostFrames = 127;
 export function stackSource(f: FunctionState, e: Expression): Source {
   const { type } = e;
   if (type.kind !== "stack") return f.refuse(e.span, "not a stack");
-  const buildId = type.mode === "build_id";
+  // Unwound stacks are addresses; which files they were in is known to whoever shows them.
+  const buildId = type.mode === "build_id" && type.unwind !== true;
   const frames = Math.max(1, Math.min(type.limit, mostFrames));
   const { maps } = f.module;
   const unwind = type.unwind === true;

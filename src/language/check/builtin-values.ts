@@ -12,6 +12,9 @@ import { needsKernel, report } from "./pass.ts";
 
 const fullStack = 127;
 
+/** Bytes for a function's name that is not known yet. */
+const comingNames = 128;
+
 export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const spec = findBuiltin(name);
   const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
@@ -72,6 +75,8 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     case "func": {
       const [only] = body.sites;
       if (only?.func !== undefined && !(body.pass.options.growing === true && kernel?.func === "user") && body.sites.every((site) => site.func === only.func)) return text(only.func);
+      // In files that are not there yet: with room for most names.
+      if (kernel?.func === "site" && body.sites.length === 0) return node({ kind: "string", capacity: comingNames });
       if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }
@@ -94,7 +99,6 @@ export function stackType(
   const { capabilities } = body.pass.options;
   if (!capabilities.taskBtf) report(body, "feature", span, "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)");
   if (capabilities.arm64 === true) report(body, "feature", span, "unwinding by tables is for x86-64", "use ustack(fp): programs for arm64 have frame pointers");
-  if (mode === "build_id") report(body, "arguments", span, "unwound stacks have addresses, no build ids", "use ustack(build_id, fp)");
   return { kind: "stack", space: "user", mode, limit, unwind };
 }
 
