@@ -22,7 +22,7 @@ export class JsonConsumer implements Consumer {
   readonly #full: boolean;
   readonly #quiet: boolean;
   readonly #noWarnings: boolean;
-  readonly #out = new ByteWriter();
+  readonly #out = new ByteWriter(2 * flushBytes);
   events = 0;
   lost = 0;
   /** Called before anything is written: a live line on the terminal makes room. */
@@ -49,21 +49,13 @@ export class JsonConsumer implements Consumer {
     switch (action.kind) {
       case "printf": {
         if (action.to === "warning" && this.#noWarnings) return () => {};
-        const out = this.#out;
-        const write = printfWriter(action.format, fields, memory, out, services);
         const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
         const where = place && action.to !== "output"
           ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
           : "";
         const before = encoder.encode(`{"type": "${type}", "${action.to === "output" ? "data" : "msg"}": "`);
         const behind = encoder.encode(`"${where}}\n`);
-        return (offset) => {
-          out.constant(before);
-          const from = out.length;
-          write(offset);
-          out.escapeJson(from);
-          out.constant(behind);
-        };
+        return printfWriter(action.format, fields, memory, this.#out, services, { before, behind });
       }
       case "print-value": {
         const [field] = fields;

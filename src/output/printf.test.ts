@@ -105,3 +105,25 @@ test("buffers have three spellings", () => {
   assert.equal(one("%rx", buffer, bytes), "\\x61\\x01\\xff");
   assert.equal(one("%rh", buffer, bytes), "61 01 ff");
 });
+
+test("a line as the inside of a JSON string", () => {
+  const format: PrintfFormat = {
+    text: "", pieces: ["say \"", { letter: "s", flags: "", width: 6, precision: -1 }, "\"\n\t", { letter: "d", flags: "-", width: 4, precision: -1 }, "é|",
+      { letter: "p", flags: "", width: 0, precision: -1 }],
+  };
+  const memory = recordMemory();
+  const schema = schemaOf({ kind: "printf", format, to: "output" }, [{ kind: "string", capacity: 16 }, i64, u64]);
+  const [name, number, pointer] = schema.fields;
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const out = new ByteWriter(1);
+  const write = printfWriter(format, schema.fields, memory, out, servicesOf(), { before: encode('{"data": "'), behind: encode('"}\n') });
+  memory.view.setBigInt64(number.offset, -7n, true);
+  memory.view.setBigInt64(pointer.offset, 0xffn, true);
+  for (const text of ["plain", "a\u0001\"", "ü\\", ""]) {
+    memory.bytes.fill(0, name.offset, name.offset + 16).set(encode(text), name.offset);
+    out.clear();
+    write(0);
+    const padding = " ".repeat(Math.max(0, 6 - encode(text).length));
+    assert.deepEqual(JSON.parse(out.string()), { data: `say "${padding}${text}"\n\t-7  é|0xff` });
+  }
+});

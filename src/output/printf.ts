@@ -1,4 +1,4 @@
-// printf as a chain of small writers, built once a format and run once an event.
+// printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code calls.
 import type { EventField } from "../compiler/plan.ts";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
@@ -6,63 +6,39 @@ import type { Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { gfpFlags } from "./gfp-flags.ts";
+import { LineCode, type RecordWriter, type Step } from "./line-code.ts";
 import { bufferText, isCharacter, readBuffer, readInteger, valueText } from "./values.ts";
+import { mostDigits } from "./write-bytes.ts";
 
-/** Writes one record, which begins at `offset`. */
-export type RecordWriter = (offset: number) => void;
+/** The line is the inside of a JSON string between these. */
+export interface JsonFrame { readonly before: Uint8Array; readonly behind: Uint8Array }
 
 /** A writer of `format` over the schema's fields, which follow each other as the conversions do. */
 export function printfWriter(
-  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, out: ByteWriter, services: ConsumerServices,
+  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, out: ByteWriter, services: ConsumerServices, json?: JsonFrame,
 ): RecordWriter {
-  const writers: RecordWriter[] = [];
+  const line = new LineCode(json !== undefined);
+  if (json) line.bare(json.before);
   let next = 0;
   for (const piece of format.pieces) {
     if (typeof piece === "string") {
-      const bytes = textBytes(piece);
-      writers.push(() => out.constant(bytes));
+      line.constant(textBytes(piece));
       continue;
     }
     const precision = piece.precision === -2 ? fields[next++] : undefined;
-    writers.push(conversionWriter(piece, fields[next++], precision, memory, out, services));
+    const field = fields[next++];
+    const step = precision ? undefined : stepOf(piece, field, services);
+    if (step) line.step(step);
+    else line.other(conversionWriter(piece, field, precision, memory, out, services));
   }
-  return chain(writers);
-}
-
-/** Calling a known few closures is cheaper than looping over an array of them. */
-function chain(writers: readonly RecordWriter[]): RecordWriter {
-  if (writers.length === 0) return () => {};
-  const [a, b, c, d, e, f, g, h, ...rest] = writers;
-  switch (writers.length) {
-    case 1: return a;
-    case 2: return (o) => { a(o); b(o); };
-    case 3: return (o) => { a(o); b(o); c(o); };
-    case 4: return (o) => { a(o); b(o); c(o); d(o); };
-    case 5: return (o) => { a(o); b(o); c(o); d(o); e(o); };
-    case 6: return (o) => { a(o); b(o); c(o); d(o); e(o); f(o); };
-    case 7: return (o) => { a(o); b(o); c(o); d(o); e(o); f(o); g(o); };
-    case 8: return (o) => { a(o); b(o); c(o); d(o); e(o); f(o); g(o); h(o); };
-    default: {
-      const tail = chain(rest);
-      return (o) => { a(o); b(o); c(o); d(o); e(o); f(o); g(o); h(o); tail(o); };
-    }
-  }
+  if (json) line.bare(json.behind);
+  return line.writer(memory, out);
 }
 
 function conversionWriter(
-  conversion: PrintfConversion, field: EventField, precision: EventField | undefined,
+  conversion: PrintfConversion, { type, offset }: EventField, precision: EventField | undefined,
   memory: RecordMemory, out: ByteWriter, services: ConsumerServices,
 ): RecordWriter {
-  const { type, offset } = field;
-  const { flags, width } = conversion;
-  if ((flags === "" || flags === "-") && conversion.precision === -1 && !cuts(conversion, type)) {
-    const fast = fastWriter(conversion, type, offset, memory, out, services);
-    if (fast && width === 0) return fast;
-    const padded = conversion.letter === "s"
-      ? paddedString(conversion, type, offset, memory, out)
-      : fast && paddedNumber(fast, width, flags === "", out);
-    if (padded) return padded;
-  }
   return (record) => {
     const digits = precision ? Number(readScalar(precision.type, memory, record + precision.offset)) : conversion.precision;
     out.text(converted({ ...conversion, precision: digits }, type, memory, record + offset, services));
@@ -76,86 +52,40 @@ function cuts({ bits, letter }: PrintfConversion, type: Type): boolean {
   return bits < own.bits || (bits === 64 && own.bits < 64 && own.signed && letter !== "d" && letter !== "i");
 }
 
-/** The conversions that most scripts are made of, without their width. */
-function fastWriter(
-  { letter }: PrintfConversion, type: Type, at: number, memory: RecordMemory, out: ByteWriter, { plan }: ConsumerServices,
-): RecordWriter | undefined {
-  const { bytes, words, view } = memory;
-  if (letter === "s") {
-    if (type.kind === "string" && type.capacity === plan.config.maxStringLength) {
-      const trailer = new TextEncoder().encode(plan.config.stringTrailer);
-      return (o) => {
-        if (out.cString(bytes, o + at, type.capacity) === type.capacity - 1) out.constant(trailer);
-      };
-    }
-    if (type.kind === "string") return (o) => void out.cString(bytes, o + at, type.capacity);
-    if (type.kind === "array" && isCharacter(type.element)) return (o) => void out.cString(bytes, o + at, type.length);
-    return undefined;
+/** The conversions that most scripts are made of. */
+function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { plan }: ConsumerServices): Step | undefined {
+  const { flags, width, letter } = conversion;
+  if ((flags !== "" && flags !== "-") || conversion.precision !== -1 || cuts(conversion, type)) return undefined;
+  const padding = { width, left: flags === "" };
+  if (letter !== "s") {
+    const call = numberCall(letter, type, offset);
+    return call === undefined ? undefined : { call, most: mostDigits, ...padding };
   }
+  const capacity = type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
+  if (capacity === 0) return undefined;
+  const { maxStringLength, stringTrailer } = plan.config;
+  const trailer = type.kind === "string" && capacity === maxStringLength && width === 0
+    ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } }
+    : {};
+  return { call: `cString(bytes, at, from, o + ${offset}, ${capacity})`, most: capacity, text: true, ...padding, ...trailer };
+}
+
+/** A call that writes the field's number as `letter` says. */
+function numberCall(letter: string, type: Type, offset: number): string | undefined {
   const bits = type.kind === "pointer" ? 64 : type.kind === "integer" || type.kind === "enum" ? type.bits : 0;
+  const word = `(o >> 2) + ${offset >> 2}`;
+  const at = `o + ${offset}`;
   // Sign comes from the conversion, width from the value: %u of a negative int is its 32-bit pattern.
   const signed = letter === "d" || letter === "i";
-  if (letter === "x" && bits === 64) {
-    const word = at >> 2;
-    return (o) => out.hex64(words, (o >> 2) + word);
-  }
-  if (letter === "x" && bits === 32) return (o) => out.hex32(view.getInt32(o + at, true));
+  if (letter === "x" && bits === 64) return `hex64(bytes, at, words, ${word})`;
+  if (letter === "x" && bits === 32) return `hex32(bytes, at, view.getInt32(${at}, true))`;
   if (bits === 0 || (!signed && letter !== "u")) return undefined;
   // A value is extended by its own signedness first, as a C call's argument would be.
   const valueSigned = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
-  switch (bits) {
-    case 64: {
-      const word = at >> 2;
-      return signed
-        ? (o) => out.signed64(words, (o >> 2) + word)
-        : (o) => out.unsigned64(words, (o >> 2) + word);
-    }
-    case 32:
-      if (signed && valueSigned) return (o) => decimalSigned(out, view.getInt32(o + at, true));
-      return (o) => out.decimal(view.getUint32(o + at, true));
-    case 16:
-      if (signed && valueSigned) return (o) => decimalSigned(out, view.getInt16(o + at, true));
-      return valueSigned ? undefined : (o) => out.decimal(view.getUint16(o + at, true));
-    default:
-      if (signed && valueSigned) return (o) => decimalSigned(out, view.getInt8(o + at));
-      return valueSigned ? undefined : (o) => out.decimal(bytes[o + at]);
-  }
-}
-
-function decimalSigned(out: ByteWriter, value: number): void {
-  if (value < 0) {
-    out.byte(45);
-    value = -value;
-  }
-  out.decimal(value);
-}
-
-const space = 32;
-
-/** `%-6d` and `%6d`: the digits are written, then moved. */
-function paddedNumber(write: RecordWriter, width: number, left: boolean, out: ByteWriter): RecordWriter {
-  return (o) => {
-    const from = out.length;
-    write(o);
-    out.pad(from, width, left);
-  };
-}
-
-/** `%-16s` and `%16s` of text in place. */
-function paddedString(
-  { flags, width }: PrintfConversion, type: Type, at: number, { bytes }: RecordMemory, out: ByteWriter,
-): RecordWriter | undefined {
-  const capacity = type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
-  if (capacity === 0) return undefined;
-  const left = flags.includes("-");
-  return (o) => {
-    let end = o + at;
-    while (end < o + at + capacity && bytes[end] !== 0) end++;
-    const padding = width - (end - o - at);
-    if (!left) for (let i = 0; i < padding; i++) out.byte(space);
-    out.cString(bytes, o + at, end - o - at);
-    if (left) for (let i = 0; i < padding; i++) out.byte(space);
-  };
+  if (bits === 64) return `${signed ? "signed64" : "unsigned64"}(bytes, at, words, ${word})`;
+  if (signed && valueSigned) return `decimalSigned(bytes, at, view.getInt${bits}(${at}, true))`;
+  if (valueSigned && bits < 32) return undefined;
+  return `decimal(bytes, at, view.getUint${bits}(${at}, true))`;
 }
 
 function readScalar(type: Type, memory: RecordMemory, offset: number): bigint {

@@ -37,7 +37,7 @@ const flushBytes = 1 << 16;
 
 export class TextConsumer implements Consumer {
   readonly #options: TextOptions;
-  readonly #out = new ByteWriter();
+  readonly #out = new ByteWriter(2 * flushBytes);
   /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;

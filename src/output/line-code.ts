@@ -1,0 +1,91 @@
+// The code that writes a line of bytes from a record. It is generated for each format: V8 compiles such a function for just what its
+// format has, while closures that several formats share are compiled for none of them.
+import type { RecordMemory } from "../session/events.ts";
+import { isPlainJson, jsonInside, type ByteWriter } from "./bytes.ts";
+import * as writers from "./write-bytes.ts";
+
+/** Writes one record, which begins at `offset`. */
+export type RecordWriter = (offset: number) => void;
+
+/** A call of one of write-bytes.ts' functions, and the most bytes it writes. `o` is the record's offset in `from`, `words`, `view`. */
+export interface Step {
+  readonly call: string;
+  readonly most: number;
+  /** Up to so many bytes are filled with spaces; on their left or on their right. */
+  readonly width: number;
+  readonly left: boolean;
+  /** Text, which may hold anything; numbers are what they are in JSON, too. */
+  readonly text?: boolean;
+  /** What follows when it wrote so many bytes. */
+  readonly trailer?: { readonly behind: number; readonly bytes: Uint8Array };
+}
+
+/** Longer ones are copied from an array. */
+const longestInCode = 24;
+
+export class LineCode {
+  readonly #json: boolean;
+  readonly #statements: string[] = [];
+  /** What the code knows by number. */
+  readonly #values: unknown[] = [];
+  /** Bytes that are written at most, without what makes room for itself. */
+  #most = 0;
+
+  /** `json`: the line is the inside of a JSON string, but for what is `bare`. */
+  constructor(json = false) {
+    this.#json = json;
+  }
+
+  constant(bytes: Uint8Array): void {
+    this.bare(this.#json ? jsonInside(bytes) : bytes);
+  }
+
+  bare(bytes: Uint8Array): void {
+    this.#most += bytes.length;
+    if (bytes.length > longestInCode) return this.#add(`at = constant(bytes, at, ${this.#value(bytes)});`);
+    this.#add(`${[...bytes].map((byte, i) => `bytes[at + ${i}] = ${byte};`).join(" ")} at += ${bytes.length};`);
+  }
+
+  step({ call, most, width, left, text, trailer }: Step): void {
+    this.#most += Math.max(most + (trailer?.bytes.length ?? 0), width);
+    this.#add(`start = at; at = ${call};`);
+    if (trailer) this.#add(`if (at - start === ${trailer.behind}) at = constant(bytes, at, ${this.#value(trailer.bytes)});`);
+    if (width > 0) this.#add(`at = ${left ? "padLeft" : "padRight"}(bytes, at, start, ${width});`);
+    if (text) this.#escape();
+  }
+
+  /** What is written by itself. */
+  other(write: RecordWriter): void {
+    this.#add(`start = out.length = at; ${this.#value(write)}(o); at = out.length; ${roomAgain}`);
+    this.#escape();
+  }
+
+  #escape(): void {
+    if (this.#json) this.#add(`if (!isPlainJson(bytes, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
+  }
+
+  writer(memory: RecordMemory, out: ByteWriter): RecordWriter {
+    const known = { out, from: memory.bytes, words: memory.words, view: memory.view, values: this.#values, isPlainJson, ...writers };
+    const source = `return (o) => {
+      out.reserve(${this.#most});
+      let bytes = out.bytes, at = out.length, start = at;
+      ${this.#statements.join("\n      ").replaceAll(roomAgain, `out.reserve(${this.#most}); bytes = out.bytes;`)}
+      out.length = at;
+    };`;
+    // Of text that was made here: of the script it has numbers only.
+    // oxlint-disable-next-line typescript/no-implied-eval
+    const make = new Function(...Object.keys(known), source) as (...values: readonly unknown[]) => RecordWriter;
+    return make(...Object.values(known));
+  }
+
+  #add(statement: string): void {
+    this.#statements.push(statement);
+  }
+
+  #value(value: unknown): string {
+    return `values[${this.#values.push(value) - 1}]`;
+  }
+}
+
+/** Behind what may have taken any room; how much is needed is known when the line is. */
+const roomAgain = "/* room */";
