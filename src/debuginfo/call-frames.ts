@@ -41,6 +41,8 @@ export interface FrameRow {
 /** How a register was left, in numbers: see `FrameState`. */
 export const Saved = { same: 0, undefined: 1, saved: 2, value: 3, register: 4, savedAt: 5, computed: 6 } as const;
 
+/** DW_EH_PE_omit */
+const OMITTED = 0xff;
 /** Registers that rows are kept of; others are the vector ones, which unwinding does not need. */
 const registersKept = 48;
 /** A step takes about a millisecond. */
@@ -85,13 +87,15 @@ interface CommonEntry {
   readonly returnRegister: number;
   readonly encoding: number;
   readonly augmented: boolean;
+  /** How entries point at their language's data; undefined where there is none. */
+  readonly languageData: number | undefined;
   readonly signal: boolean;
   readonly wordBytes: number;
   readonly start: number;
   readonly end: number;
 }
 
-interface FunctionEntry { readonly common: CommonEntry; readonly low: number; readonly size: number; readonly start: number; readonly end: number }
+interface FunctionEntry { readonly common: CommonEntry; readonly low: number; readonly size: number; /** Where its augmentation data is. */ readonly augmentation: number; readonly start: number; readonly end: number }
 
 /** .eh_frame_hdr: `count` pairs at `table`, distances from `address`. */
 interface SearchTable { readonly bytes: Buffer; readonly address: number; readonly table: number; readonly count: number }
@@ -193,6 +197,22 @@ export class CallFrames {
     return this.#bytes.subarray(start, start + length);
   }
 
+  /**
+   * Where the data is that a function's language left for its exceptions (LSDA), and where the function begins: GCC's parts of a
+   * function have their own. undefined where it has none. @throws ElfError
+   */
+  languageDataAt(address: bigint): { readonly address: bigint; readonly low: bigint } | undefined {
+    const entry = this.#find(Number(BigInt.asIntN(64, address)));
+    if (entry?.common.languageData === undefined || entry.common.languageData === OMITTED) return undefined;
+    const { common, augmentation, end, low } = entry;
+    const reader = new Reader(this.#view, augmentation, end);
+    const { languageData = OMITTED } = common;
+    const place = this.#pointer(reader, languageData & 0x7f, common.wordBytes);
+    // Relative to itself, none is 0.
+    const none = (languageData & 0x70) === 0x10 ? this.#address + augmentation : 0;
+    return place === none ? undefined : { address: BigInt.asUintN(64, BigInt(place)), low: BigInt.asUintN(64, BigInt(low)) };
+  }
+
   #rule(state: FrameState, register: number): RegisterRule {
     const value = state.values[register];
     switch (state.kinds[register]) {
@@ -254,8 +274,13 @@ export class CallFrames {
     const reader = new Reader(this.#view, idAt + idBytes, end);
     const low = this.#pointer(reader, common.encoding, common.wordBytes);
     const size = this.#pointer(reader, common.encoding & 0x0f, common.wordBytes);
-    if (common.augmented) reader.skip(reader.uleb());
-    return { common, low, size, start: reader.at, end };
+    let augmentation = reader.at;
+    if (common.augmented) {
+      const length = reader.uleb();
+      augmentation = reader.at;
+      reader.skip(length);
+    }
+    return { common, low, size, augmentation, start: reader.at, end };
   }
 
   #common(at: number): CommonEntry {
@@ -278,6 +303,7 @@ export class CallFrames {
     const dataAlign = reader.sleb();
     const returnRegister = version === 1 ? reader.u8() : reader.uleb();
     let encoding = 0;
+    let languageData: number | undefined;
     let signal = false;
     let start = reader.at;
     if (augmentation.startsWith("z")) {
@@ -285,14 +311,14 @@ export class CallFrames {
       start = reader.at + length;
       for (const letter of augmentation.slice(1)) {
         if (letter === "R") encoding = reader.u8();
-        else if (letter === "L") reader.u8();
+        else if (letter === "L") languageData = reader.u8();
         else if (letter === "P") this.#pointer(reader, reader.u8() & 0x7f, wordBytes);
         else if (letter === "S") signal = true;
         else if (letter !== "B" && letter !== "G") break; // the length says where the program begins
       }
     } else if (augmentation !== "") throw new ElfError(`frame descriptions with augmentation "${augmentation}"`);
     if (start > end) throw new ElfError("a common frame entry is damaged");
-    const common = { codeAlign, dataAlign, returnRegister, encoding, augmented: augmentation !== "", signal, wordBytes, start, end };
+    const common = { codeAlign, dataAlign, returnRegister, encoding, augmented: augmentation !== "", languageData, signal, wordBytes, start, end };
     this.#commons.set(at, common);
     return common;
   }

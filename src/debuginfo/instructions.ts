@@ -37,7 +37,7 @@ type Iced = typeof import("iced-x86");
 
 /** A WebAssembly module of a megabyte: loaded when somebody asks about an offset inside a function. */
 let loaded: Iced | undefined;
-const iced = (): Iced => (loaded ??= createRequire(import.meta.url)("iced-x86") as Iced);
+export const iced = (): Iced => (loaded ??= createRequire(import.meta.url)("iced-x86") as Iced);
 
 /** Compilers compute the target of a `switch` shortly before they jump to it. */
 const tableWindow = 10;

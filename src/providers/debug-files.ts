@@ -17,6 +17,10 @@ export interface DebugOwner {
   readonly path: string;
   readonly root: string;
   readonly shownPath: string;
+  /** Its addresses are others the next time: no index of it is kept. */
+  readonly placed?: boolean;
+  /** False: only what is on this machine. */
+  readonly servers?: boolean;
 }
 
 /** Debug information of a binary, or why there is none and what to do. */
@@ -98,7 +102,7 @@ function debugElf(owner: DebugOwner): Found | undefined {
   if (hasDebugInfo(elf)) return { elf, path };
   const id = elf.buildId;
   const byId = id === undefined ? undefined : withBuildId(root, id);
-  return byId ?? linked(owner) ?? (id === undefined ? undefined : fetched(id));
+  return byId ?? linked(owner) ?? (id === undefined || owner.servers === false ? undefined : fetched(id));
 }
 
 /** Debian, Fedora and gdb keep debug files by build id; Debian's own shows the first byte as a folder. */

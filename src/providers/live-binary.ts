@@ -1,6 +1,8 @@
 // Executables and libraries of this machine: found as the shell and the dynamic loader find them, read as far as asked.
 import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { posix } from "node:path";
+import { CallFrames } from "../debuginfo/call-frames.ts";
+import { landingPads, type LandingPad } from "../debuginfo/landing-pads.ts";
 import { ElfSymbols, type ElfSymbol } from "../debuginfo/elf-symbols.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { Elf, ElfError, textAt } from "../debuginfo/elf.ts";
@@ -39,6 +41,7 @@ export class LiveBinary implements Binary {
   #usdt: readonly UsdtProbe[] | undefined;
   #debugInfo: DebugInfo | string | undefined;
 
+  #frames: { readonly found: CallFrames | undefined } | undefined;
   constructor(path: string, shownPath: string, root: string) {
     this.path = path;
     this.shownPath = shownPath;
@@ -134,9 +137,26 @@ export class LiveBinary implements Binary {
     return this.#elf.bytes.read(Number(fileOffset), length);
   }
 
-  debugInfo(): DebugInfo | string {
+  debugInfo(where?: "at hand"): DebugInfo | string {
+    if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
-    return (this.#debugInfo ??= debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath }));
+    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
+    // What a server has is looked for when it is needed.
+    if (where === undefined || typeof found !== "string") this.#debugInfo = found;
+    return found;
+  }
+
+  landingPads(address: bigint): readonly LandingPad[] {
+    try {
+      this.#frames ??= { found: CallFrames.of(this.#elf) };
+      const data = this.#frames.found?.languageDataAt(address);
+      const section = data && this.#elf.section(".gcc_except_table");
+      if (data === undefined || section === undefined || data.address < section.address) return [];
+      return landingPads(this.#elf.content(section).subarray(Number(data.address - section.address)), data.low);
+    } catch (error) {
+      if (error instanceof ElfError) return [];
+      throw error;
+    }
   }
 
   /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */

@@ -4,6 +4,7 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import type { GoProgram } from "../debuginfo/go-functions.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
+import type { LandingPad } from "../debuginfo/landing-pads.ts";
 import type { LibraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import type { Type } from "../language/types.ts";
 
@@ -117,7 +118,7 @@ export interface Binary {
    */
   debugInfo?(where?: "at hand"): DebugInfo | string;
   /** Where exceptions come to in the function, or the part of one, that holds an address. */
-  landingPads?(address: bigint): readonly bigint[];
+  landingPads?(address: bigint): readonly LandingPad[];
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */

@@ -7,9 +7,11 @@ import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } fr
 import type { Binary, System } from "./system.ts";
 import { cppName, findBinaries, unquote } from "./binaries.ts";
 import { asGoHasIt } from "./go-context.ts";
+import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
 import { describeFunction, listInlined, listLines } from "./user-listing.ts";
-import { placesNamed, placesOfLine, type Place } from "./user-places.ts";
+import type { Place } from "./places.ts";
+import { placesNamed, placesOfLine } from "./user-places.ts";
 import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -77,11 +79,13 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
 
       const { qualifier, names } = qualified(rest);
       const wanted = names.join(":");
+      const own = whatBodiesHave(returns, options.uses);
+      const bodiesOnly = own === undefined ? {} : { bodiesOnly: own };
       const diagnostics: Diagnostic[] = [];
       const found: { readonly binary: Binary; readonly place: Place; readonly site: SiteRef }[] = [];
       for (const binary of binaries) {
         const places = source === undefined
-          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns, symbolsOnly: options.symbolsOnly === true })
+          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns, symbolsOnly: options.symbolsOnly === true, ...bodiesOnly })
           : placesOfLine(binary, source.file, rest);
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.
@@ -91,20 +95,18 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         for (const note of places.notes) diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
         const where = source === undefined ? `${binary.shownPath}:${qualifier === undefined ? "" : `${qualifier}:`}` : `${binary.shownPath}@${source.file}:`;
         for (const place of places.places) {
-          const of = returns ? goFunctionAt(binary, place.offset) : undefined;
+          const of = returns && place.inlined === undefined ? goFunctionAt(binary, place.offset) : undefined;
           if (of !== undefined) return refused(spec, "feature", `\`${of}\` is a Go function, and a return trampoline on its stack would crash the program`, `write ret:${binary.shownPath}:${of}`);
           found.push({ binary, place, site: {
             name: `${name}:${where}${place.name}`, func: place.func ?? place.name,
-            data: { path: binary.path, offset: place.offset, semaphore: 0n } satisfies UserSite,
+            data: { path: binary.path, offset: place.offset, semaphore: 0n, ...(returns && place.inlined !== undefined ? { inPlace: true } : {}) } satisfies UserSite,
           } });
         }
       }
       if (found.length === 0) return noSymbol(spec, binaries, wanted, qualifier === "cpp", options);
 
-      // The kernel names the function that a copy was inlined into.
-      const base = { ...userContext({ provider: name, returns, system }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
-      const context = found.some(({ place }) => place.inlined) ? { ...base, func: "site" as const } : base;
-      const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined);
+      const context = { ...userContext({ provider: name, returns, system }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
+      const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined) && found.every(({ place }) => place.inlined === undefined);
       if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
       const variants = new Map<string, Variant>();
       const made = found.map(({ binary, place, site }) => {
@@ -127,8 +129,9 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       }
       for (const { binary, place, site, there, seen } of complete.length > 0 ? complete : made) {
         // Symbols are found from the place itself.
-        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${there.key} ${seen.key}`;
-        const own = options.uses.has("uaddr") ? { ...seen.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns) } : seen.context;
+        const copy = copyContext(seen.context, place, returns);
+        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${there.key} ${seen.key} ${copy.key}`;
+        const own = options.uses.has("uaddr") ? { ...copy.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns && place.inlined === undefined) } : copy.context;
         const known = variants.get(key);
         variants.set(key, known === undefined ? { context: own, provider: name, sites: [site] } : { ...known, sites: [...known.sites, site] });
       }

@@ -13,7 +13,13 @@ import { groupBy } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
 
 /** A place in a file. `semaphore`: file offset of the counter that tells the program somebody is watching; 0 for none. */
-export interface UserSite { readonly path: string; readonly offset: bigint; readonly semaphore: bigint }
+export interface UserSite {
+  readonly path: string;
+  readonly offset: bigint;
+  readonly semaphore: bigint;
+  /** Of a probe on returns: the place itself is where something returns. */
+  readonly inPlace?: boolean;
+}
 
 export interface UserContextOptions { readonly provider: string; readonly returns: boolean; readonly system: System }
 
@@ -58,13 +64,14 @@ export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean):
 export function attachToUserSites(request: AttachRequest, returns: boolean): Attachment {
   const attaching = new Attaching(request);
   if (request.context.load) {
-    const files = groupBy(request.sites.map((site, i) => ({ i, path: (site.data as UserSite).path })), ({ path }) => path);
-    for (const [path, members] of files) {
+    const files = groupBy(request.sites.map((site, i) => ({ i, ...(site.data as UserSite) })), ({ path, inPlace = false }) => `${inPlace} ${path}`);
+    for (const members of files.values()) {
+      const [{ path, inPlace = false }] = members;
       attaching.together(members.map(({ i }) => i), (sites, cookies) => {
         const places = sites.map((site) => site.data as UserSite);
         const semaphores = places.some(({ semaphore }) => semaphore !== 0n) ? { refCtrOffsets: places.map(({ semaphore }) => semaphore) } : {};
         return linkCreateUprobeMulti(request.program, {
-          path, offsets: places.map(({ offset }) => offset), ...semaphores, cookies, isReturn: returns,
+          path, offsets: places.map(({ offset }) => offset), ...semaphores, cookies, isReturn: returns && !inPlace,
           ...(request.pid === undefined ? {} : { pid: request.pid }),
         });
       });
@@ -72,9 +79,9 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
     return attaching.done();
   }
   const type = pmuType("uprobe");
-  const returnBit = returns ? 1n << BigInt(pmuReturnBit("uprobe")) : 0n;
   return attaching.each((site, cookie) => {
-    const { path, offset, semaphore } = site.data as UserSite;
+    const { path, offset, semaphore, inPlace = false } = site.data as UserSite;
+    const returnBit = returns && !inPlace ? 1n << BigInt(pmuReturnBit("uprobe")) : 0n;
     if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${site.name}`, hint: "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)" });
     const target = request.pid === undefined ? { pid: -1, cpu: 0 } : { pid: request.pid, cpu: -1 };
     // The semaphore's offset is in the upper half of config.

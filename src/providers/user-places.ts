@@ -1,53 +1,38 @@
 // What the last parts of a uprobe mean in a binary: symbols, names as their authors wrote them, places in functions, source lines.
 // Debug information is only opened where no symbol answers.
-import type { FunctionInstance, SourceFunction } from "../debuginfo/dwarf/facts.ts";
+import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import type { DebugInfo, SourceFunction, SourcePosition } from "../debuginfo/dwarf/facts.ts";
+import { ElfError } from "../debuginfo/elf.ts";
 import { instructionAt } from "../debuginfo/instructions.ts";
 import { cppName, type CppName } from "./binaries.ts";
+import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "./quantity.ts";
 import { didYouMean } from "./resolution.ts";
+import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary } from "./system.ts";
 import { debugInfoOf, isFile, type InlinedCopy } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
+export type { Places } from "./places.ts";
+
 /** Bytes of the longest x86-64 instruction. */
 const longestInstruction = 15;
-
-export interface Place {
-  /** As the probe's name says it. */
-  readonly name: string;
-  /** In the file. */
-  readonly offset: bigint;
-  /** The function that a handler is told; where absent, the one that the symbol table has there. */
-  readonly func?: string;
-  /** A copy that was inlined into another function. */
-  readonly inlined?: InlinedCopy;
-}
-
-/** Places, and what their author should know about them; or what is wrong. */
-export type Places = { readonly places: readonly Place[]; readonly notes: readonly { readonly message: string; readonly help?: string }[] }
-  | { readonly problem: string; readonly help?: string };
 
 const none: Places = { places: [], notes: [] };
 const just = (...places: readonly Place[]): Places => ({ places, notes: [] });
 
-export interface Wanted {
-  /** As a C++ name, whatever symbols there are. */
-  readonly cpp: boolean;
-  /** Only the copies that were inlined. */
-  readonly inlined: boolean;
-  readonly returns: boolean;
-  /** Debug information is left alone. */
-  readonly symbolsOnly?: boolean;
-}
-
-/** The places that a name, a wildcard, `function+offset` or an address means. */
-export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, returns, symbolsOnly = false }: Wanted): Places {
+/**
+ * The places that a name, a wildcard, `function+offset` or an address means. A name means the function's body and its inlined
+ * copies, a wildcard bodies alone.
+ */
+export function placesNamed(binary: Binary, wanted: string, options: Wanted): Places {
+  const { cpp, inlined, symbolsOnly = false } = options;
   const address = parseCount(wanted);
   if (address !== undefined) return placeAt(binary, wanted, address);
-  if (inlined) return placesOfSource(binary, wanted, returns, "inlined");
+  if (inlined) return placesOfSource(binary, wanted, options);
   if (cpp) {
     const found = placesOfCpp(binary, wanted);
-    return found.length > 0 || symbolsOnly ? just(...found) : placesOfSource(binary, wanted, returns);
+    return found.length > 0 || symbolsOnly ? withCopies(binary, wanted, found, options) : placesOfSource(binary, wanted, options);
   }
   // Names of Go look like wildcards: `main.(*Server).handle`, `main.Map[...]`.
   if (hasWildcard(wanted) && (binary.go === undefined || binary.symbol(wanted) === undefined)) {
@@ -56,18 +41,18 @@ export function placesNamed(binary: Binary, wanted: string, { cpp, inlined, retu
   }
   const exact = binary.symbol(wanted);
   // Instances of a generic Go function share a name.
-  if (exact !== undefined && binary.go !== undefined) return just(...placesByName(binary, (symbol) => symbol === wanted, (symbol) => symbol));
-  if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? just({ name: wanted, offset: exact.fileOffset }) : none;
+  if (exact !== undefined && binary.go !== undefined) return withCopies(binary, wanted, placesByName(binary, (symbol) => symbol === wanted, (symbol) => symbol), options);
+  if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? withCopies(binary, wanted, [{ name: wanted, offset: exact.fileOffset }], options) : none;
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {
-    const found = placeIn(binary, wanted, plus[1], plus[2], returns);
+    const found = placeIn(binary, wanted, plus[1], plus[2], options.returns);
     if (found !== undefined) return found;
   }
   if (isQualified(wanted)) {
     const found = placesOfCpp(binary, wanted);
-    if (found.length > 0) return just(...found);
+    if (found.length > 0) return withCopies(binary, wanted, found, options);
   }
-  return symbolsOnly ? none : placesOfSource(binary, wanted, returns);
+  return symbolsOnly ? none : placesOfSource(binary, wanted, options);
 }
 
 /** A name that no C function has. */
@@ -144,38 +129,65 @@ function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
 // ── by debug information ──
 
 /** Functions that debug information knows by a name that no symbol has: static ones, overloads, and copies that were inlined. */
-function placesOfSource(binary: Binary, wanted: string, returns: boolean, only?: "inlined"): Places {
+function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places {
   const info = debugInfoOf(binary);
-  if (typeof info === "string") return only === undefined ? none : { problem: `what was inlined is not known: ${info}` };
-  const plain = wanted.replace(/(?<=.)\(.*$/s, "");
-  let functions = info.functionsNamed(plain);
-  // The outer namespaces may be left out.
-  if (functions.length === 0 && plain.includes("::")) functions = info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter(({ qualifiedName }) => qualifiedName.endsWith(`::${plain}`));
-  const instances = functions.flatMap((fn) => fn.instances.map((instance) => ({ fn, instance })));
-  const bodies = only === undefined ? instances.filter(({ instance }) => instance.kind === "body") : [];
-  if (bodies.length > 0) return just(...instancePlaces(binary, bodies, wanted));
-  const copies = instances.filter(({ instance }) => instance.kind === "inlined");
-  if (copies.length === 0) return none;
-  const callers = [...new Set(copies.map(({ instance }) => instance.caller?.name ?? "?"))];
-  const into = callers.length <= 3 ? callers.map((name) => `\`${name}\``).join(", ") : `${callers.length} functions`;
-  if (returns) {
-    return {
-      problem: `\`${wanted}\` is inlined into ${into}, and what is inlined does not return`,
-      help: "probe a line behind the call, or the return of the function that it is inlined into",
-    };
+  if (typeof info === "string") return options.inlined ? { problem: `what was inlined is not known: ${info}` } : none;
+  const functions = functionsOf(info, wanted);
+  const found = new Map<bigint, Place>();
+  for (const { kind, entry } of options.inlined ? [] : functions.flatMap(({ instances }) => instances)) {
+    const offset = kind === "body" ? binary.fileOffset(entry) : undefined;
+    if (offset !== undefined && !found.has(offset)) found.set(offset, { name: wanted, offset });
   }
-  const many = copies.length === 1 ? "its one copy" : `its ${copies.length} copies`;
-  return { places: instancePlaces(binary, copies, wanted), notes: [{ message: `\`${wanted}\` is inlined: probing ${many}, in ${into}` }] };
+  return placesOfCopies(binary, wanted, [...found.values()], copiesOf(functions), options);
 }
 
-function instancePlaces(binary: Binary, instances: readonly { readonly fn: SourceFunction; readonly instance: FunctionInstance }[], wanted: string): Place[] {
-  const found = new Map<bigint, Place>();
-  for (const { fn, instance } of instances) {
-    const offset = binary.fileOffset(instance.entry);
-    if (offset === undefined || found.has(offset)) continue;
-    found.set(offset, { name: wanted, offset, ...(instance.kind === "inlined" ? { func: wanted, inlined: { fn, instance } } : {}) });
+/** What symbols tell, and the copies that debug information knows beside it, where that is on this machine and to be read. */
+function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
+  const copies = options.symbolsOnly === true ? [] : copiesKnown(binary, wanted, bodies.map(({ offset }) => offset));
+  return placesOfCopies(binary, wanted, bodies, copies, options);
+}
+
+/** The copies of a function whose body is at an offset of the file; undefined when it has none. */
+export function copiesBeside(binary: Binary, wanted: string, body: bigint, options: Wanted): Places | undefined {
+  const copies = copiesKnown(binary, wanted, [body]);
+  if (copies.length === 0) return undefined;
+  const places = placesOfCopies(binary, wanted, [{ name: wanted, offset: body }], copies, options);
+  return "problem" in places ? places : { ...places, places: places.places.filter(({ inlined }) => inlined !== undefined) };
+}
+
+function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): readonly InlinedCopy[] {
+  try {
+    const info = binary.debugInfo?.("at hand");
+    if (info === undefined || typeof info === "string") return [];
+    const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
+    const only = address === undefined ? undefined : info.functionAt(address)?.fn;
+    // The clone of a function, or another name of it.
+    if (only !== undefined && ![only.name, only.qualifiedName, only.linkageName].includes(wanted) && !isQualified(wanted)) return [];
+    // Most functions are inlined in their own unit only: the others need not be asked.
+    return copiesOf(only?.confined === true ? [only] : functionsOf(info, wanted));
+  } catch (error) {
+    // The function's body is there whatever is wrong with what is said of it.
+    if (error instanceof DwarfError || error instanceof ElfError) return [];
+    throw error;
   }
-  return [...found.values()];
+}
+
+function functionsOf(info: DebugInfo, wanted: string): readonly SourceFunction[] {
+  const plain = wanted.replace(/(?<=.)\(.*$/s, "");
+  const named = info.functionsNamed(plain);
+  // The outer namespaces may be left out.
+  const found = named.length > 0 || !plain.includes("::") ? named
+    : info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter(({ qualifiedName }) => qualifiedName.endsWith(`::${plain}`));
+  if (plain === wanted) return found;
+  const overloads = found.filter(({ linkageName }) => linkageName !== undefined && matchesSource(wanted, cppName(linkageName)));
+  return overloads.length > 0 ? overloads : found;
+}
+
+/** The inlined copies of functions. What GCC split off a function and put back is called where that is declared, and is no copy. */
+export function copiesOf(functions: readonly SourceFunction[]): InlinedCopy[] {
+  const isPart = ({ declared }: SourceFunction, position: SourcePosition | undefined): boolean => (
+    position?.line === declared.line && position.column === declared.column && position.file === declared.file);
+  return functions.flatMap((fn) => fn.instances.flatMap((instance) => (instance.kind === "inlined" && !isPart(fn, instance.caller?.position) ? [{ fn, instance }] : [])));
 }
 
 /** `file.c`, `12` or `12:5` or `*`: the beginnings of statements. A line without code means the next one that has some. */

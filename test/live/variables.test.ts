@@ -192,11 +192,11 @@ test("a line of an inlined function is its copies' lines", async () => {
   assert.equal(script, "42\n9");
 });
 
-test("what is inlined does not return", async () => {
+test("a copy has no result of its own", async () => {
   const path = compile("gcc", "shapes.c", "inlined", "-O2");
   const { stderr, code } = await strobe(["-e", `uretprobe:${path}:scaled { }`]);
   assert.equal(code, 1);
-  assert.match(stderr, /error: `scaled` is inlined into .*, and what is inlined does not return/);
+  assert.match(stderr, /error: `scaled` is inlined into .*, and where a copy ends, its result is in no register of its own/);
 });
 
 test("a stripped program's debug file is found beside it", async () => {

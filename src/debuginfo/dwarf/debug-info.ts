@@ -6,7 +6,7 @@ import { AT, TAG, UNIT } from "./constants.ts";
 import { DwarfError, exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
 import type {
-  DebugInfo, DebugType, FunctionInstance, LinePlace, LocationExpression, SourceFrame, SourceFunction, SourceLanguage, SourcePosition,
+  AddressRange, DebugInfo, DebugType, FunctionInstance, LinePlace, LocationExpression, SourceFrame, SourceFunction, SourceLanguage, SourcePosition,
   Variable,
 } from "./facts.ts";
 import { LineTables } from "./line-tables.ts";
@@ -20,6 +20,7 @@ import type { ScanResult } from "./scan.ts";
 import { packagedSections } from "./packages.ts";
 import { constantsOf, isWithin, splitName, staticsOf } from "./partial-names.ts";
 import { bodyAt, bodyAround, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
+import { entryAddress, rangesOf, type Range } from "./ranges.ts";
 import { DwarfSections } from "./sections.ts";
 import { typeFrom, typeOf } from "./types.ts";
 import { UnitAddresses, type Kept } from "./unit-addresses.ts";
@@ -411,6 +412,7 @@ class Debug implements DebugInfo {
       name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
       language: languageOf(entry.origin.unit), declared: position, instances: shown,
       external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
+      confined: isInlinedNowhereElse(entry) || (isOfOneFile(entry) && declared.file === this.#unitFile(entry.unit)),
       get parameters() {
         return (parameters ??= parametersOf(entry, around).map((each, i) => inAnyCopy(each, i, shown)));
       },
@@ -422,14 +424,28 @@ class Debug implements DebugInfo {
     const around = this.#around;
     const { entry } = instance;
     const body = instance.inlined ? bodyAround(entry) : undefined;
-    const caller = body && { name: qualifiedName(body), position: this.#called(entry) };
+    const caller = body && this.#caller(entry, body);
     let parameters: readonly Variable[] | undefined;
     return {
-      kind: instance.inlined ? "inlined" : "body", entry: exactAddress(instance.start),
-      ranges: instance.ranges.map(({ low, high }) => ({ low: exactAddress(low), high: exactAddress(high) })),
+      kind: instance.inlined ? "inlined" : "body", entry: exactAddress(instance.start), ranges: exactRanges(instance.ranges),
+      ...(instance.inlined && entry.has(AT.entry_pc) && { entryTold: true }),
       ...(caller !== undefined && { caller }),
       get parameters() {
         return (parameters ??= parametersOf(entry, around));
+      },
+    };
+  }
+
+  #caller(copy: Entry, body: Entry): NonNullable<FunctionInstance["caller"]> {
+    let code: readonly Range[] | undefined;
+    const ranges = (): readonly Range[] => (code ??= rangesOf(body));
+    return {
+      name: qualifiedName(body), position: this.#called(copy),
+      get entry() {
+        return exactAddress(entryAddress(body, ranges()));
+      },
+      get ranges() {
+        return exactRanges(ranges());
       },
     };
   }
@@ -444,6 +460,12 @@ class Debug implements DebugInfo {
       file: named === undefined ? "" : this.#fileNamed(named.unit, named.number(AT.decl_file) ?? 0),
       line: placed.number(AT.decl_line) ?? 0, column: placed.number(AT.decl_column) ?? 0,
     };
+  }
+
+  /** The source file that a unit was compiled from, as positions tell it. */
+  #unitFile(unit: Unit): string {
+    const [name, folder] = [unit.root.text(AT.name) ?? "", unit.root.text(AT.comp_dir) ?? ""];
+    return name.startsWith("/") || folder === "" ? name : `${folder}/${name}`.replaceAll(/\/(?:\.\/)+/g, "/");
   }
 
   #called(entry: Entry): SourcePosition {
@@ -576,6 +598,10 @@ class Debug implements DebugInfo {
   }
 }
 
+function exactRanges(ranges: readonly Range[]): AddressRange[] {
+  return ranges.map(({ low, high }) => ({ low: exactAddress(low), high: exactAddress(high) }));
+}
+
 /** A row that a probe may stand at for its line. */
 function isStart(rows: LineRows, row: number): boolean {
   return (rows.flags[row] & (ROW.statement | ROW.sequenceEnd)) === ROW.statement && rows.lines[row] !== 0;
@@ -596,6 +622,11 @@ function prologueEnd(rows: LineRows, entry: number, high: number): number {
 /** A function of C that others call, and that nobody declared inline, has its copies in its own unit only. */
 function isInlinedNowhereElse(entry: Entry): boolean {
   return languageOf(entry.origin.unit) === "c" && entry.withAttribute(AT.external) !== undefined && entry.withAttribute(AT.inline) === undefined;
+}
+
+/** A static function of C, all of whose debug information is in this unit. */
+function isOfOneFile(entry: Entry): boolean {
+  return languageOf(entry.origin.unit) === "c" && entry.origin.unit === entry.unit && entry.withAttribute(AT.external) === undefined;
 }
 
 /** In the location of a function's parameter, the copy that runs at the address answers. */

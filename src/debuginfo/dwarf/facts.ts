@@ -55,6 +55,8 @@ export interface SourceFunction {
   readonly language: SourceLanguage;
   /** Other units may call it, so that it keeps to the calling convention. */
   readonly external?: boolean;
+  /** All that runs as it is in one unit, as far as the language tells: `instances` has everything. */
+  readonly confined?: boolean;
   readonly declared: SourcePosition;
   readonly instances: readonly FunctionInstance[];
   /** Parameters in order, with types; where they are at an address is `Variable.location`. */
@@ -67,9 +69,11 @@ export interface SourceFunction {
 export interface FunctionInstance {
   readonly kind: "body" | "inlined";
   readonly entry: bigint;
+  /** The compiler says where a copy is entered; else `entry` is where its code begins. */
+  readonly entryTold?: boolean;
   readonly ranges: readonly AddressRange[];
   /** Of an inlined copy: the function with a body that it is in, and where it was called. */
-  readonly caller?: { readonly name: string; readonly position: SourcePosition };
+  readonly caller?: { readonly name: string; readonly position: SourcePosition; /** Its code. */ readonly entry: bigint; readonly ranges: readonly AddressRange[] };
   /** This copy's own parameters: an inlined copy has them elsewhere than the body has. */
   readonly parameters: readonly Variable[];
 }

@@ -1,0 +1,284 @@
+// Where an inlined copy of a function begins and ends: the edges of the control flow that lead into it and out of it, and the
+// instructions at which a probe sees each of them, and nothing else.
+//
+// A compiler mixes a copy's instructions with those around it, so that to leave the copy's ranges is not to leave the copy. What
+// belongs to it are its own instructions behind its beginning, and whatever lies between two of them on some way that does not
+// come by its beginning again. Such a piece is left once each time that it is entered, by one of its outgoing edges.
+import { firstFrom, type CodeFlow } from "./code-flow.ts";
+
+/** A place that control comes by on an edge. */
+export interface EdgePlace {
+  readonly address: bigint;
+  /** The condition under which a jump there takes the edge, as x86 numbers them (the low 4 bits of the opcode). */
+  readonly condition?: number;
+  /** The function around it is left there for another one, which returns in its place. */
+  readonly tail?: true;
+}
+
+export interface CopyEdges {
+  readonly entries: readonly EdgePlace[];
+  readonly exits: readonly EdgePlace[];
+  /** Ways in and out that no place tells from others. */
+  readonly lostEntries: number;
+  readonly lostExits: number;
+}
+
+export interface Copy {
+  /** Where debug information says that it begins; absent where it only has ranges. */
+  readonly entry?: bigint;
+  readonly ranges: readonly { readonly low: bigint; readonly high: bigint }[];
+}
+
+/** Of pieces of one call, those that control comes to from the others only: by number, which it comes from. */
+export function continuations(flow: CodeFlow, pieces: readonly Copy["ranges"][]): ReadonlyMap<number, number> {
+  const owners = new Map<number, number>();
+  const owns = pieces.map((ranges) => ownOf(flow, ranges));
+  for (const [piece, own] of owns.entries()) for (const index of own) owners.set(index, piece);
+  const found = new Map<number, number>();
+  for (const [piece, own] of owns.entries()) {
+    const from = firstOf(flow, own).flatMap((start) => (flow.roots.includes(start) ? [undefined] : flow.predecessors[start].map((before) => owners.get(before))));
+    const other = from.find((one) => one !== undefined && one !== piece);
+    if (other !== undefined && from.every((one) => one !== undefined)) found.set(piece, other);
+  }
+  return found;
+}
+
+export interface PlaceChoice {
+  /** Whether there can be a probe on an instruction. */
+  allowed(code: Uint8Array, address: bigint): boolean;
+  /** Whether the source has one position for two instructions. */
+  sameStatement(one: bigint, other: bigint): boolean;
+  /** Places where copies begin: what ends there should be seen before. */
+  readonly beginnings: ReadonlySet<bigint>;
+}
+
+/** undefined where a copy has no code, or what is said of it contradicts the code. */
+export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEdges | undefined {
+  const own = ownOf(flow, copy.ranges);
+  const told = copy.entry === undefined ? undefined : flow.at(copy.entry);
+  if (copy.entry !== undefined && told === undefined) return undefined;
+  const starts = new Set(told === undefined ? firstOf(flow, own).map((start) => atLoop(flow, own, start)) : [told, ...startsBeside(flow, own, told, choice)]);
+  if (starts.size === 0) return undefined;
+  const inside = piece(flow, own, starts);
+
+  const entering: Edge[] = [];
+  const leaving: Edge[] = [];
+  for (const start of starts) {
+    for (const from of flow.predecessors[start]) if (!inside.has(from) || !own.has(from)) entering.push({ from, to: start });
+  }
+  for (const from of inside) {
+    for (const to of flow.successors[from]) {
+      if (flow.pads.has(to)) continue;
+      // Back to its beginning from the copy's own code is a loop of the copy.
+      if (starts.has(to) ? !own.has(from) : !inside.has(to)) leaving.push({ from, to });
+    }
+    const out = flow.leaving.get(from);
+    if (out !== undefined) leaving.push({ from, to: undefined, tail: out === "jump" });
+  }
+  const places = new Places(flow, choice);
+  const [into, outOf] = [places.seeing(entering, "entry", starts), places.seeing(leaving, "exit", new Set())];
+  return { entries: into.places, exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost };
+}
+
+interface Edge { readonly from: number; /** Absent: out of the function. */ readonly to: number | undefined; readonly tail?: boolean }
+
+function ownOf(flow: CodeFlow, ranges: Copy["ranges"]): Set<number> {
+  const own = new Set<number>();
+  for (const { low, high } of ranges) {
+    for (let i = firstFrom(flow.addresses, low); i < flow.addresses.length && flow.addresses[i] < high; i++) own.add(i);
+  }
+  return own;
+}
+
+/** What can be come to from `from` along `edges`, without going on from what `stops` has. */
+function reach(from: Iterable<number>, edges: readonly (readonly number[])[], stops: (index: number) => boolean): Set<number> {
+  const found = new Set(from);
+  const waiting = [...found];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (stops(at)) continue;
+    for (const next of edges[at]) {
+      if (found.has(next)) continue;
+      found.add(next);
+      waiting.push(next);
+    }
+  }
+  return found;
+}
+
+/** A copy's instructions that control comes to from outside without having been in it. */
+function firstOf(flow: CodeFlow, own: ReadonlySet<number>): number[] {
+  return [...reach(flow.roots, flow.successors, (index) => own.has(index))].filter((index) => own.has(index));
+}
+
+/**
+ * Where else a copy begins than where debug information says: compilers repeat the beginning of one, each for another value that is
+ * known there, and tell of one. What was moved in front of the beginning leads to it.
+ */
+function startsBeside(flow: CodeFlow, own: ReadonlySet<number>, told: number, choice: PlaceChoice): number[] {
+  const first = [...reach(flow.roots.filter((root) => root !== told), flow.successors, (index) => own.has(index))].filter((index) => own.has(index) && index !== told);
+  if (first.length === 0) return [];
+  const statements = first.filter((index) => choice.sameStatement(flow.addresses[index], flow.addresses[told]));
+  if (statements.length === 0) return [];
+  const leading = reach([told], forwardEdges(flow).map(([, before]) => before), () => false);
+  return statements.filter((index) => !leading.has(index));
+}
+
+const forward = new WeakMap<CodeFlow, (readonly [next: readonly number[], before: readonly number[]])[]>();
+
+/** Edges that close no loop, from and to each instruction. */
+function forwardEdges(flow: CodeFlow): (readonly [next: readonly number[], before: readonly number[]])[] {
+  const known = forward.get(flow);
+  if (known !== undefined) return known;
+  const next = flow.addresses.map((): number[] => []);
+  const before = flow.addresses.map((): number[] => []);
+  const state = new Uint8Array(flow.addresses.length);
+  for (const root of flow.roots) {
+    if (state[root] !== 0) continue;
+    const path = [{ at: root, edge: 0 }];
+    state[root] = 1;
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const to = flow.successors[top.at][top.edge++];
+      if (to === undefined) {
+        state[top.at] = 2;
+        path.pop();
+      } else if (state[to] !== 1) {
+        next[top.at].push(to);
+        before[to].push(top.at);
+        if (state[to] === 0) {
+          state[to] = 1;
+          path.push({ at: to, edge: 0 });
+        }
+      }
+    }
+  }
+  const edges = next.map((to, i) => [to, before[i]] as const);
+  forward.set(flow, edges);
+  return edges;
+}
+
+/** Instructions of nobody in front of a copy's first one. */
+const strangers = 8;
+
+/** A copy that begins with a loop begins at the loop's head, which a compiler may not count among the copy's instructions. */
+function atLoop(flow: CodeFlow, own: Set<number>, start: number): number {
+  const before: number[] = [];
+  for (let at = start; before.length < strangers; ) {
+    const from = flow.predecessors[at];
+    if (at !== start && from.some((index) => own.has(index) && (flow.flows[index] === "branch" || flow.flows[index] === "jump"))) {
+      for (const index of before) own.add(index);
+      return at;
+    }
+    const [only] = from;
+    if (from.length !== 1 || own.has(only) || flow.successors[only].length !== 1) return start;
+    before.push(only);
+    at = only;
+  }
+  return start;
+}
+
+/** The instructions between a copy's beginnings and its ends. */
+function piece(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>): ReadonlySet<number> {
+  const isStart = (index: number): boolean => starts.has(index);
+  // What was moved in front of the beginning also runs where the copy does not.
+  const elsewhere = reach(flow.roots.filter((root) => !isStart(root)), flow.successors, isStart);
+  const behind = [...own].filter((index) => isStart(index) || !elsewhere.has(index));
+  const cut = (edges: readonly (readonly number[])[]): number[][] => edges.map((next) => next.filter((index) => !isStart(index)));
+  const forward = reach(behind, cut(flow.successors), () => false);
+  const back = reach(behind, flow.predecessors, isStart);
+  return new Set([...forward].filter((index) => back.has(index)));
+}
+
+interface Seen { readonly places: readonly EdgePlace[]; readonly lost: number }
+
+/** Chooses where to see edges. */
+class Places {
+  readonly #flow: CodeFlow;
+  readonly #choice: PlaceChoice;
+
+  constructor(flow: CodeFlow, choice: PlaceChoice) {
+    this.#flow = flow;
+    this.#choice = choice;
+  }
+
+  /** `starts`: of entries, where control may come to from outside the function or from nobody knows where. */
+  seeing(edges: readonly Edge[], end: "entry" | "exit", starts: ReadonlySet<number>): Seen {
+    const { predecessors, unsure } = this.#flow;
+    const places = new Map<string, EdgePlace>();
+    const add = (place: EdgePlace): void => {
+      places.set(`${place.address} ${place.condition ?? ""}`, place);
+    };
+    let lost = 0;
+    const byTarget = new Map<number | undefined, Edge[]>([...starts].map((start) => [start, []]));
+    for (const edge of edges) {
+      const same = byTarget.get(edge.to);
+      if (same === undefined) byTarget.set(edge.to, [edge]);
+      else same.push(edge);
+    }
+    const rest: Edge[] = [];
+    const either: { readonly target: EdgePlace; readonly group: readonly Edge[] }[] = [];
+    for (const [to, group] of byTarget) {
+      const whole = to !== undefined && (starts.has(to) || !unsure.has(to)) && predecessors[to].length === group.length;
+      const target = whole ? this.#behind(to) : undefined;
+      if (target === undefined) rest.push(...group);
+      else if (end === "entry" || !this.#choice.beginnings.has(target.address)) add(target);
+      else either.push({ target, group });
+    }
+    for (const { target, group } of either) {
+      // An exit and a beginning at one instruction would be seen in any order: in front of it, where that can be.
+      const together = [...rest, ...group];
+      if (group.every((edge) => this.#source(edge, together) !== undefined)) rest.push(...group);
+      else add(target);
+    }
+    for (const edge of rest) {
+      const source = this.#source(edge, rest);
+      if (source === undefined) lost++;
+      else add(source);
+    }
+    return { places: [...places.values()], lost };
+  }
+
+  /** An instruction, or one that certainly runs after it, that can be probed. */
+  #behind(index: number): EdgePlace | undefined {
+    const { addresses, bytes, flows, successors, predecessors, unsure } = this.#flow;
+    for (let at = index, steps = 0; steps < 8; steps++) {
+      if (this.#choice.allowed(bytes(at), addresses[at])) return { address: addresses[at] };
+      const [next] = successors[at];
+      if (flows[at] !== "next" || next === undefined || predecessors[next].length !== 1 || unsure.has(next)) return undefined;
+      at = next;
+    }
+    return undefined;
+  }
+
+  /** In front of an edge. `edges`: all that are to be seen there. */
+  #source({ from, to, tail }: Edge, edges: readonly Edge[]): EdgePlace | undefined {
+    const { addresses, bytes, flows, successors, leaving } = this.#flow;
+    const flow = flows[from];
+    // In front of a call is not behind it.
+    if (flow === "call" || flow === "indirect-call") return undefined;
+    const address = addresses[from];
+    if (!this.#choice.allowed(bytes(from), address)) return undefined;
+    const place: EdgePlace = { address, ...(tail === true ? { tail } : {}) };
+    const others = successors[from].filter((next) => !edges.some((edge) => edge.from === from && edge.to === next));
+    const stays = others.length > 0 || (leaving.has(from) && !edges.some((edge) => edge.from === from && edge.to === undefined));
+    if (!stays) return place;
+    const condition = flow === "branch" ? conditionOf(bytes(from)) : undefined;
+    if (condition === undefined || successors[from].length + (leaving.has(from) ? 1 : 0) !== 2) return undefined;
+    const taken = to === undefined || to !== from + 1 || !isBehind(this.#flow, from);
+    return { ...place, condition: taken ? condition : condition ^ 1 };
+  }
+}
+
+/** Whether the instruction with the next number is the one behind. */
+function isBehind({ addresses, bytes }: CodeFlow, index: number): boolean {
+  return addresses[index + 1] === addresses[index] + BigInt(bytes(index).length);
+}
+
+/** The condition of a conditional jump; undefined of those that look at a register (jrcxz, loop). */
+export function conditionOf(code: Uint8Array): number | undefined {
+  let at = 0;
+  // Hints, and bnd.
+  while (code[at] === 0x2e || code[at] === 0x3e || code[at] === 0xf2) at++;
+  const opcode = code[at];
+  if (opcode >= 0x70 && opcode <= 0x7f) return opcode & 15;
+  return opcode === 0x0f && code[at + 1] >= 0x80 && code[at + 1] <= 0x8f ? code[at + 1] & 15 : undefined;
+}

@@ -1,0 +1,35 @@
+// What a probe's name means in a binary, as whoever finds it tells it.
+import type { Fetch } from "../language/context.ts";
+import type { Surroundings } from "./inlined-ends.ts";
+import type { InlinedCopy } from "./user-variables.ts";
+
+export interface Place {
+  /** As the probe's name says it. */
+  readonly name: string;
+  /** In the file. */
+  readonly offset: bigint;
+  /** The function that a handler is told; where absent, the one that the symbol table has there. */
+  readonly func?: string;
+  /** A copy that was inlined into another function. */
+  readonly inlined?: InlinedCopy;
+  /** Not 0 when control that comes by is what the probe means: it stands at a jump that may also go elsewhere. */
+  readonly holds?: Fetch;
+}
+
+/** Places, and what their author should know about them; or what is wrong. */
+export type Places = { readonly places: readonly Place[]; readonly notes: readonly { readonly message: string; readonly help?: string }[] }
+  | { readonly problem: string; readonly help?: string };
+
+export interface Wanted {
+  /** As a C++ name, whatever symbols there are. */
+  readonly cpp: boolean;
+  /** Only the copies that were inlined. */
+  readonly inlined: boolean;
+  readonly returns: boolean;
+  /** Debug information is left alone. */
+  readonly symbolsOnly?: boolean;
+  /** What the handler reads is only there for a function of its own: argument registers, the result's register. */
+  readonly bodiesOnly?: string;
+  /** The binary is the running kernel's. */
+  readonly kernel?: Surroundings;
+}
