@@ -1,6 +1,6 @@
 // bpf(2) itself: one attribute block, filled by offsets (union bpf_attr of include/uapi/linux/bpf.h), never allocated per call.
 import { LinuxError } from "./error.ts";
-import { addressOf, syscall, SYS } from "./ffi.ts";
+import { addressOf, boundToThread, syscall, SYS } from "./ffi.ts";
 
 export const MAP_CREATE = 0;
 export const MAP_LOOKUP_ELEM = 1;
@@ -32,6 +32,9 @@ const names: Readonly<Record<number, string>> = {
   [RAW_TRACEPOINT_OPEN]: "BPF_RAW_TRACEPOINT_OPEN", [BTF_LOAD]: "BPF_BTF_LOAD", [MAP_LOOKUP_BATCH]: "BPF_MAP_LOOKUP_BATCH",
   [LINK_CREATE]: "BPF_LINK_CREATE", [ENABLE_STATS]: "BPF_ENABLE_STATS", [ITER_CREATE]: "BPF_ITER_CREATE",
 };
+
+/** Those whose descriptors a session keeps. */
+const makesDescriptor: ReadonlySet<number> = new Set([MAP_CREATE, PROG_LOAD, RAW_TRACEPOINT_OPEN, LINK_CREATE]);
 
 // Every command's fields end before this; the rest of a larger block must be zero, which it is.
 const ATTR_SIZE = 152;
@@ -85,7 +88,8 @@ export const attr = {
 /** Makes the call: the result, or a negative errno. */
 export function bpf(command: number): number {
   address ||= addressOf(bytes);
-  return syscall(SYS.bpf, command, address, ATTR_SIZE);
+  const result = syscall(SYS.bpf, command, address, ATTR_SIZE);
+  return makesDescriptor.has(command) ? boundToThread(result) : result;
 }
 
 export function bpfError(command: number, result: number, doing: string, hint?: string, log?: string): LinuxError {

@@ -1,6 +1,8 @@
 // Calls into libc through koffi: one variadic-free view of syscall(2), and mapped memory as ArrayBuffers.
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { check } from "./error.ts";
+import { timedPoll } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
@@ -96,12 +98,15 @@ export interface SystemCallNumbers {
   readonly nameToHandleAt: number;
   readonly openByHandleAt: number;
   readonly exitGroup: number;
+  readonly ppoll: number;
+  readonly dup3: number;
+  readonly fcntl: number;
 }
 export const SYS: SystemCallNumbers = process.arch === "arm64"
   ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265,
-      exitGroup: 94 }
+      exitGroup: 94, ppoll: 73, dup3: 24, fcntl: 25 }
   : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304,
-      exitGroup: 231 };
+      exitGroup: 231, ppoll: 271, dup3: 292, fcntl: 72 };
 
 /** A number, or memory to pass the address of. */
 export type SystemCallArgument = number | Uint8Array;
@@ -165,7 +170,30 @@ export function munmap(buffer: ArrayBuffer): void {
 
 /** Closes a descriptor; errors are of no use to anyone. */
 export function closeFd(fd: number): void {
-  if (fd >= 0) syscall(SYS.close, fd);
+  if (fd >= 0) syscall(SYS.close, unbound(fd));
+}
+
+const bound = new Set<number>();
+
+/**
+ * What a descriptor is from now on: in a worker thread, one that Node closes when it ends the thread, in whose midst that may be.
+ * (It closes what it opened itself there, so the descriptor takes such a one's number.) Elsewhere it stays as it is.
+ */
+export function boundToThread(fd: number): number {
+  if (fd < 0 || !inWorker()) return fd;
+  const place = openSync("/dev/null", "r");
+  const moved = syscall(SYS.dup3, fd, place, O_CLOEXEC);
+  syscall(SYS.close, fd);
+  bound.add(place);
+  return check(moved, "dup3", "bind a descriptor to its thread");
+}
+
+/** The descriptor as the kernel gave it, for closing. */
+function unbound(fd: number): number {
+  if (!bound.delete(fd)) return fd;
+  const free = syscall(SYS.fcntl, fd, F_DUPFD_CLOEXEC);
+  closeSync(fd);
+  return free;
 }
 
 let pageBytes = 0;
@@ -176,7 +204,27 @@ export function pageSize(): number {
 
 /** Watches a descriptor: `callback` runs outside of any promise turn, see ring.ts. */
 export function pollDescriptor(fd: number, callback: (status: number) => void): PollHandle {
+  if (inWorker()) return timedPoll(() => isReadable(fd), callback);
   return koffi().node.poll(fd, callback);
+}
+
+/**
+ * Whether this is a worker thread, where Node has changing the folder disabled, and marks it so. (`node:worker_threads` takes some
+ * milliseconds to load, of every start.)
+ */
+function inWorker(): boolean {
+  return (process.chdir as { readonly disabled?: boolean }).disabled === true;
+}
+
+const POLLIN = 1;
+const O_CLOEXEC = 0o2000000;
+const F_DUPFD_CLOEXEC = 1030;
+
+function isReadable(fd: number): boolean {
+  // struct pollfd: the descriptor, what is asked, what is so.
+  const asked = Int32Array.of(fd, POLLIN);
+  const noTime = new BigInt64Array(2);
+  return syscall(SYS.ppoll, new Uint8Array(asked.buffer), 1, new Uint8Array(noTime.buffer)) > 0;
 }
 
 /** A system call on one of libuv's threads, for calls that wait. Numbers only. */
@@ -199,7 +247,7 @@ export async function closeAllParallel(fds: readonly number[]): Promise<void> {
     if (single !== undefined) closeFd(single);
     return;
   }
-  const left = fds.values();
+  const left = fds.map(unbound).values();
   const closeOnes = async (): Promise<void> => {
     for (const fd of left) await syscallAsync(SYS.close, fd);
   };

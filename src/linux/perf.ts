@@ -1,7 +1,7 @@
 // perf_event_open(2) and its ioctls.
 import { readFileSync } from "node:fs";
 import { check, LinuxError } from "./error.ts";
-import { addressOf, syscall, SYS } from "./ffi.ts";
+import { addressOf, boundToThread, syscall, SYS } from "./ffi.ts";
 
 export const PERF_TYPE_HARDWARE = 0;
 export const PERF_TYPE_SOFTWARE = 1;
@@ -84,7 +84,7 @@ export function openPerfEvent(options: PerfEventOptions): number {
     view.setUint32(92, CLOCK_MONOTONIC, true);
   }
   const fd = syscall(SYS.perfEventOpen, attr, options.pid, options.cpu, -1, FLAG_FD_CLOEXEC);
-  if (fd >= 0) return fd;
+  if (fd >= 0) return boundToThread(fd);
   const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(config1)})`;
   const hint = perfHint(-fd, options);
   throw new LinuxError({ call: "perf_event_open", code: -fd, doing, ...(hint === undefined ? {} : { hint }) });
