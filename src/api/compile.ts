@@ -33,6 +33,8 @@ export interface ScriptOptions {
   readonly maxOverhead?: number;
   /** Measures what the handlers cost. */
   readonly stats?: boolean;
+  /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
+  readonly probeFilter?: RegExp;
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
   readonly warnings?: boolean;
   /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
@@ -54,11 +56,11 @@ export function thisMachine(): LiveSystem {
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, warnings, withoutPasses } = options;
+  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
   const compiled = compile(parsed.program, thisMachine(), {
-    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, withoutPasses,
+    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
   });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

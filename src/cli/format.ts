@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { format } from "../language/bpftrace/format.ts";
+import type { Source } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { useColor } from "./errors.ts";
 import { UsageError } from "./options.ts";
@@ -28,7 +29,12 @@ export function formatFiles(argv: readonly string[]): number {
 }
 
 function formatInput(): number {
-  const after = formatted("stdin", readFileSync(0, "utf8"));
+  return formatText({ name: "stdin", text: readFileSync(0, "utf8") });
+}
+
+/** `--fmt`: to standard output. */
+export function formatText({ name, text }: Source): number {
+  const after = formatted(name, text);
   if (after !== undefined) process.stdout.write(after);
   return after === undefined ? 1 : 0;
 }

@@ -20,6 +20,8 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     const options = readOptions(argv);
     nameThread();
     // Where the providers look for it.
+    const vmlinux = options.vmlinux ?? process.env["BPFTRACE_VMLINUX"];
+    if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
     const traced = exitCode === 0 && !options.help && !options.version && !options.info && !options.list;
@@ -42,6 +44,10 @@ function nameThread(): void {
 async function dispatch(options: Options): Promise<number> {
   if (options.help) return write((await import("./help.ts")).helpText());
   if (options.version) return write(`strobe v${(await import("../../package.json")).version}\n`);
+  if (options.fmt) {
+    const { readScript } = await import("./script.ts");
+    return (await import("./format.ts")).formatText(readScript(options, false).source);
+  }
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.emit) return (await import("./emit.ts")).emit(options);

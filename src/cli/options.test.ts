@@ -39,6 +39,20 @@ test("-k asks for warnings, as does -kk of old scripts", () => {
   for (const words of [["-k"], ["-kk"], ["--warnings"]]) assert.equal(readOptions([...words, "-e", "x"]).warnings, true);
 });
 
+test("bpftrace's stages are known by its names", () => {
+  assert.deepEqual(readOptions(["-d", "ast,codegen-opt,dis", "-d", "libbpf", "-e", "x"]).debug, ["tree", "ir", "asm", "verifier"]);
+});
+
+test("a filter of probes is a regular expression", () => {
+  assert.deepEqual(readOptions(["--probe-filter", "read$", "-e", "x"]).probeFilter, /read$/);
+  assert.throws(() => readOptions(["--probe-filter=(", "-e", "x"]), /--probe-filter takes a regular expression: /);
+});
+
+test("bpftrace's options that strobe has no way to follow are refused with the reason", () => {
+  assert.throws(() => readOptions(["--emit-elf", "out", "-e", "x"]), new UsageError("--emit-elf is not supported: strobe makes its programs in memory: -d asm shows them"));
+  for (const option of ["--emit-llvm", "--test", "--bench", "--mode=bench"]) assert.throws(() => readOptions([option, "-e", "x"]), /is not supported: /);
+});
+
 test("what makes no sense is said", () => {
   assert.throws(() => readOptions(["-p", "none"]), new UsageError("-p takes the number of a process, not \"none\""));
   assert.throws(() => readOptions(["--quite"]), /unknown option --quite/);

@@ -13,6 +13,10 @@ interface Flag {
 
 export const stages = ["tree", "ir", "asm", "verifier", "all"] as const;
 export type Stage = (typeof stages)[number];
+/** bpftrace's names for them. */
+const otherStages: Readonly<Record<string, Stage>> = {
+  parse: "tree", ast: "tree", types: "tree", codegen: "ir", "codegen-opt": "ir", dis: "asm", libbpf: "verifier",
+};
 
 /** By the name that `Options` knows a flag by. */
 export const flags = {
@@ -20,11 +24,13 @@ export const flags = {
   list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
   info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
   emit: { long: "emit", value: "LANGUAGE", group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
+  fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
   command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
   follow: { long: "follow", group: "What to trace", doc: "with -p or -c: that process and the children it starts, and no other" },
+  probeFilter: { long: "probe-filter", value: "REGEX", group: "What to trace", doc: "attach only probes whose names match (begin and end always run)" },
   vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
   format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
@@ -39,7 +45,7 @@ export const flags = {
   },
   unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
-  debug: { short: "d", long: "debug", value: "STAGE", words: stages, group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
+  debug: { short: "d", long: "debug", value: "STAGE", words: [...stages, ...Object.keys(otherStages)], group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
 } as const satisfies Record<string, Flag>;
 
 type FlagName = keyof typeof flags;
@@ -58,16 +64,27 @@ const withoutEffect: ReadonlyMap<string, boolean> = new Map([
   ["--verify-llvm-ir", false],
 ]);
 
+/** bpftrace's that strobe cannot do: why. */
+const refusedOptions: ReadonlyMap<string, string> = new Map([
+  ["--emit-elf", "strobe makes its programs in memory: -d asm shows them"],
+  ["--emit-llvm", "there is no LLVM: -d ir shows the intermediate code"],
+  ["--test", "strobe runs no test: probes"],
+  ["--bench", "strobe runs no bench: probes: --stats measures handlers where they are attached"],
+  ["--mode", "strobe has the one mode: strobe fmt lays scripts out, --stats measures handlers"],
+]);
+
 export interface Options {
   readonly execute?: string;
   readonly list: boolean;
   readonly info: boolean;
   readonly emit?: "ts";
+  readonly fmt: boolean;
   readonly help: boolean;
   readonly version: boolean;
   readonly pid?: number;
   readonly command?: string;
   readonly follow: boolean;
+  readonly probeFilter?: RegExp;
   readonly vmlinux?: string;
   readonly output?: string;
   readonly format: "text" | "json" | "folded";
@@ -104,7 +121,7 @@ export function readOptions(argv: readonly string[]): Options {
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
-    if (name === "debug") debug.push(...value.split(",").map((word) => oneOf("-d", word, stages)));
+    if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages))));
     else values.set(name, value);
   };
 
@@ -122,6 +139,8 @@ export function readOptions(argv: readonly string[]): Options {
         if (ignored && !equals && argv[++at] === undefined) throw new UsageError(`--${text} needs a value`);
         continue;
       }
+      const refused = refusedOptions.get(`--${text}`);
+      if (refused !== undefined) throw new UsageError(`--${text} is not supported: ${refused}`);
       if (!name) throw new UsageError(`unknown option --${text} (the script's own parameters go behind a lone --)`);
       if (!takesValue(name)) {
         if (equals) throw new UsageError(`--${text} takes no value`);
@@ -165,11 +184,13 @@ export function readOptions(argv: readonly string[]): Options {
     list: has("list"),
     info: has("info"),
     emit: values.has("emit") ? oneOf("--emit", values.get("emit") ?? "", ["ts"] as const) : undefined,
+    fmt: has("fmt"),
     help: has("help"),
     version: has("version"),
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
     command: values.get("command"),
     follow: has("follow"),
+    probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
     output: values.get("output"),
     format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),
@@ -213,6 +234,14 @@ function readPid(text: string): number {
   const pid = /^[0-9]+$/.test(text) ? Number(text) : 0;
   if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`-p takes the number of a process, not "${text}"`);
   return pid;
+}
+
+function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new UsageError(`--probe-filter takes a regular expression: ${(error as Error).message}`);
+  }
 }
 
 /** `2%`, `0.5%`, or the number alone. */

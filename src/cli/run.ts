@@ -18,8 +18,8 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. */
 export async function run(options: Options): Promise<number> {
   const { source, positional } = readScript(options);
-  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings } = options;
-  const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings };
+  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter } = options;
+  const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter };
   const compiled = compileScript(source, script);
   showDiagnostics(compiled, options);
   if (!compiled.plan) return 1;
@@ -50,7 +50,7 @@ export async function run(options: Options): Promise<number> {
     });
   }
   try {
-    session = await openScript(source, compiled, { ...script, consumer, log });
+    session = await openScript(source, compiled, { ...script, consumer, log, verifierLog: options.debug.includes("verifier") });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;

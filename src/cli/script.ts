@@ -7,11 +7,13 @@ import { UsageError, type Options } from "./options.ts";
 /** The script, and the words that are its positional parameters. */
 export interface Script { readonly source: Source; readonly positional: readonly string[] }
 
-export function readScript(options: Options): Script {
-  if (options.execute !== undefined) return { source: withImports({ name: "-e", text: options.execute }, "."), positional: options.words };
+/** `whole`: with what it imports. */
+export function readScript(options: Options, whole = true): Script {
+  const complete = (source: Source, folder: string): Source => (whole ? withImports(source, folder) : source);
+  if (options.execute !== undefined) return { source: complete({ name: "-e", text: options.execute }, "."), positional: options.words };
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
-  if (file === "-") return { source: withImports({ name: "stdin", text: readFileSync(0, "utf8") }, "."), positional };
+  if (file === "-") return { source: complete({ name: "stdin", text: readFileSync(0, "utf8") }, "."), positional };
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -19,5 +21,5 @@ export function readScript(options: Options): Script {
     const code = (error as NodeJS.ErrnoException).code;
     throw new UsageError(code === "ENOENT" ? `no such file: ${file} (a program goes behind -e)` : `cannot read ${file}: ${code}`);
   }
-  return { source: withImports({ name: file, text }, dirname(file)), positional };
+  return { source: complete({ name: file, text }, dirname(file)), positional };
 }

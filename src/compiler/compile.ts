@@ -45,6 +45,8 @@ export interface CompileOptions {
   readonly governed?: boolean;
   /** What each handler costs will be measured: none shares a program with another. */
   readonly measured?: boolean;
+  /** Only probes with such names, but for those that strobe itself fires. */
+  readonly probeFilter?: RegExp;
   /** `-k`: counts reads and look-ups that fail. */
   readonly watch?: boolean;
   /** Passes of the optimizer to leave out, by name: for the bench. */
@@ -89,7 +91,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     ...(options.pid === undefined ? {} : { pid: options.pid }),
     ...(options.command === undefined ? {} : { command: options.command }),
     ...(options.parameters === undefined ? {} : { parameters: options.parameters }), growing: options.growing,
-    facts: { kernelAddress, ...(cgroupId === undefined ? {} : { cgroupId }) },
+    facts: { kernelAddress, kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined, ...(cgroupId === undefined ? {} : { cgroupId }) },
   });
   diagnostics.push(...result.diagnostics);
   const { checked, typed } = result;
@@ -138,7 +140,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       diagnostics.push(...resolution.diagnostics);
       return resolution.variants;
     });
-    const shared = shareContexts(variants.filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
+    const shared = shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
     if (options.follow) {
       const anywhere = (variant: Variant): boolean => variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
       return [{ probe, variants: shared.filter(anywhere) }, { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) }];
@@ -168,6 +170,11 @@ function ofProcess(probe: Probe, pid: number): Probe {
 }
 
 type Variant = ResolvedProbe["variants"][number];
+
+function filtered(variant: Variant, filter: RegExp | undefined): Variant {
+  if (filter === undefined || ["begin", "end", "self"].includes(variant.provider)) return variant;
+  return { ...variant, sites: variant.sites.filter(({ name }) => filter.test(name)) };
+}
 
 /** `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart. */
 function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {

@@ -54,6 +54,8 @@ export interface ProgramOptions {
   readonly logSize?: number;
   /** 1 short, 2 every instruction, 4 statistics. */
   readonly logLevel?: number;
+  /** Wants the verifier's log of a program that it accepts, too: every instruction, with what is known there. */
+  readonly onLog?: (log: string) => void;
   readonly kernelVersion?: number;
   /** Where functions begin: the verifier wants type information of those used as map callbacks. Without them none is sent. */
   readonly subprograms?: readonly SubprogramEntry[];
@@ -69,20 +71,24 @@ export function loadProgram(options: ProgramOptions): number {
   try {
     const prepare = (): void => prepareLoad(options, btf, info?.functions);
     prepare();
-    let result = verified();
+    const { onLog } = options;
+    let result = onLog ? -ENOSPC : verified();
     if (result >= 0) return result;
-    const refusal = result;
+    let refusal = result;
     let log = "";
     for (let size = options.logSize ?? 1 << 20; ; size *= 4) {
       const buffer = Buffer.alloc(Math.min(size, largestLog));
       prepare();
-      attr.u32(24, options.logLevel ?? 1);
+      attr.u32(24, options.logLevel ?? (onLog ? 2 : 1));
       attr.u32(28, buffer.length);
       attr.pointer(32, buffer);
       result = verified();
-      if (result >= 0) return result;
+      if (result >= 0 && !onLog) return result;
       const end = buffer.indexOf(0);
       log = buffer.toString("utf8", 0, end < 0 ? buffer.length : end);
+      onLog?.(log);
+      if (result >= 0) return result;
+      if (onLog) refusal = result;
       if (result !== -ENOSPC || size >= largestLog) break;
     }
     throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, log), log);

@@ -44,10 +44,12 @@ export class KernelObjects implements Disposable {
   gates: Gates | undefined;
   #globals: MappedArray | undefined;
   readonly #plan: Plan;
+  readonly #verifierLog: boolean;
 
   /** Creates the plan's maps. @throws LinuxError, with nothing left behind */
-  constructor(plan: Plan) {
+  constructor(plan: Plan, verifierLog = false) {
     this.#plan = plan;
+    this.#verifierLog = verifierLog;
     try {
       for (const map of plan.kernelMaps) this.#create(map);
       plan.maps.forEach((map, index) => this.#bind(map, index));
@@ -186,6 +188,7 @@ export class KernelObjects implements Disposable {
           license: this.#plan.config.license,
           logSize: this.#plan.config.logSize,
           subprograms: program.subprograms,
+          ...(this.#verifierLog ? { onLog: (text: string) => log(`verifier's log of ${program.name}\n${text}`) } : {}),
           flags: sleepable ? BPF_F_SLEEPABLE : 0,
           ...(load ? { expectedAttachType: load.attachType } : {}),
           ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),

@@ -40,6 +40,8 @@ export interface SessionOptions {
   readonly maxOverhead?: number;
   /** Measures what the handlers cost: `stats()`, and the consumer is told at the end. */
   readonly stats?: boolean;
+  /** Logs what the verifier says of every program. */
+  readonly verifierLog?: boolean;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
   /** Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event on. */
@@ -167,7 +169,7 @@ class LiveSession implements Session {
     if (options.command !== undefined) this.#target = commandTarget(options.command);
     else if (options.pid !== undefined) this.#target = processTarget(options.pid);
     try {
-      this.#kernel = new KernelObjects(plan);
+      this.#kernel = new KernelObjects(plan, options.verifierLog);
     } catch (error) {
       this.#target?.[Symbol.dispose]();
       throw error;

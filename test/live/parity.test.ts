@@ -66,3 +66,30 @@ test("%d of a register is the int that a function left in it", async () => {
     folder.remove();
   }
 });
+
+test("--probe-filter leaves out probes of other names, but not begin and end", async () => {
+  const script = 'begin { print("begun"); } tracepoint:syscalls:sys_enter_read*, tracepoint:syscalls:sys_enter_write* /pid == cpid/ { @[probe] = 1; } end { print("ended"); }';
+  const command = "dd if=/dev/zero of=/dev/null bs=1 count=2 status=none";
+  const { stdout, stderr } = await strobe(["--probe-filter", "enter_(read|close)$", "-e", script, "-c", command]);
+  assert.match(stderr, /^Attached 3 probes$/m);
+  assert.equal(stdout, "begun\nended\n\n\n@[tracepoint:syscalls:sys_enter_read]: 1\n");
+});
+
+test("-d verifier shows the log of programs that load", async () => {
+  const { stderr, code } = await strobe(["-d", "verifier", "-e", "tracepoint:syscalls:sys_enter_read { exit(); }"]);
+  assert.equal(code, 0);
+  assert.match(stderr, /^verifier's log of sys_enter_read\n/m);
+  assert.match(stderr, /call bpf_ringbuf_reserve#131/);
+});
+
+test("scripts ask for settings as a whole, and for functions that programs may call", async () => {
+  const { stdout } = await strobe(["-q", "-e", 'config = { max_strlen = 99 } begin { print((config.max_strlen, kfunc_exist("bpf_rcu_read_lock"), kfunc_exist("no_such"))); print(config); exit(); }']);
+  const [first, second] = stdout.split("\n");
+  assert.equal(first, "(99, true, false)");
+  assert.match(second, /^\{ .*\.max_strlen = 99, .*\.stack_mode = bpftrace, .* \}$/);
+});
+
+test("--fmt prints the script laid out", async () => {
+  const { stdout } = await strobe(["--fmt", "-e", "begin{print(1);exit();}"]);
+  assert.equal(stdout, "begin {\n  print(1);\n  exit();\n}\n");
+});

@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import type { StackMode, StackType, Type } from "../types.ts";
 import { boolType, u64, unknownType, voidType } from "../types.ts";
-import { checkMember, noArguments } from "./members.ts";
+import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";
 import type { Body } from "./pass.ts";
@@ -27,7 +27,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     case "has_cpid": return { kind: "boolean", value: pass.options.command !== undefined, span, type: boolType };
     case "probe": return node({ kind: "named", of: "probe" });
     case "probetype": return text(["begin", "end", "self"].includes(body.provider) ? "special" : body.provider);
-    case "config": return node(report(body, "arguments", span, "config has members only", "write config.max_strlen"));
+    case "config": return allSettings(span, body);
     case "pcomm": return ofTask(["real_parent", "comm"], undefined, span, body);
     case "ppid": return ofTask(["real_parent", "pid"], undefined, span, body);
     case "leader_comm": return ofTask(["group_leader", "comm"], undefined, span, body);

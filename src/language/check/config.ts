@@ -60,7 +60,7 @@ const readers: Readonly<Record<string, Reader>> = {
   str_trunc_trailer: (text) => ({ set: { stringTrailer: text } }),
   unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
   unstable_macro: unstable, unstable_addr: unstable,
-  use_blazesym: ignored, verify_llvm_ir: ignored,
+  unstable_typeinfo: unstable, use_blazesym: ignored, verify_llvm_ir: ignored, symbol_source: ignored,
 };
 
 /**

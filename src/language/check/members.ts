@@ -9,7 +9,7 @@ import { configNames, configValue } from "./config.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
-import { describe } from "./unify.ts";
+import { describe, widen } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
@@ -60,13 +60,13 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   }
   const member = findMember(container, node.name);
   if (member === undefined) return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
+  if (member.absent !== undefined) return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
   const path = {
     container, offset: member.offset,
     ...(member.bitWidth === undefined ? {} : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth }),
   };
   if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
   const space = type.kind === "pointer" ? type.space : spaceOf(object, body);
-  if (member.absent !== undefined) return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
   const typed = (type.kind === "pointer" ? type.typed === true : isTyped(object)) && givesTyped(object, body);
   return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
 }
@@ -142,14 +142,26 @@ export function noArguments(body: Body, span: Span): Type {
 }
 
 function checkSetting(node: MemberAccess, body: Body): Expression {
-  const value = configValue(body.pass.config, node.name);
-  const { span } = node;
+  return setting(node.name, node.span, body) ?? { ...node, type: missing(node, "config", configNames, body) };
+}
+
+function setting(name: string, span: Span, body: Body): Expression | undefined {
+  const value = configValue(body.pass.config, name);
   switch (typeof value) {
     case "bigint": return { kind: "integer", value, span, type: literalType(value) };
     case "boolean": return { kind: "boolean", value, span, type: boolType };
     case "string": return { kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
-    default: return { ...node, type: missing(node, "config", configNames, body) };
+    default: return undefined;
   }
+}
+
+/** `config` as a whole: a record. */
+export function allSettings(span: Span, body: Body): Expression {
+  const fields = configNames.flatMap((name) => {
+    const value = setting(name, span, body);
+    return value === undefined ? [] : [{ name, value }];
+  });
+  return { kind: "record", fields, span, type: { kind: "record", fields: fields.map(({ name, value }) => ({ name, type: widen(value.type) })) } };
 }
 
 /** Bytes from a struct's start to a member, through sub-members. */
