@@ -5,8 +5,10 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Library from "../../src/index.ts";
-import { callsSource } from "../support/programs.ts";
+import { spawnSync } from "node:child_process";
+import { callsFlags, callsSource, syscallsSource } from "../support/programs.ts";
 import { bpfObjects, compileC, nothingLeft, strobe as runStrobe, temporaryFolder } from "../support/strobe.ts";
+import { shapesSource } from "../support/usdt-programs.ts";
 import { functionCases } from "./typescript-cases.ts";
 
 const library = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
@@ -14,7 +16,13 @@ const library = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as
 const folder = temporaryFolder();
 const atStart = bpfObjects();
 let functions = "";
-before(() => { functions = compileC(folder.path, "functions", callsSource); });
+let shapes = "";
+let calling = "";
+before(() => {
+  functions = compileC(folder.path, "functions", callsSource, callsFlags);
+  shapes = compileC(folder.path, "shapes", shapesSource);
+  calling = compileC(folder.path, "calling", syscallsSource);
+});
 after(async () => {
   folder.remove();
   await nothingLeft(atStart);
@@ -120,4 +128,57 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
       assert.deepEqual([own.get("host"), own.get("kernel")], [wanted, wanted]);
     });
   }
+});
+
+test("static probes, with arguments of each width", async () => {
+  const lines = library.event<{ line: string; values: readonly unknown[] }>();
+  const session = await library.trace(
+    library.usdt(shapes, "shapes:many", ([n, text, local]) => { lines.emit({ line: library.str(text), values: [n, local] }); }, { library, lines }),
+    library.usdt(shapes, "shapes:widths", (args) => { lines.emit({ line: "widths", values: [args.arg0, args.arg1, args.arg4, args.arg5] }); }, { lines }),
+    library.usdt(shapes, "*:no?e", () => { lines.emit({ line: "none", values: [1, 2] }); }, { lines }),
+    { command: shapes, signal: deadline() },
+  );
+  const seen = await all(lines);
+  await session.ended;
+  assert.deepEqual(seen.map(({ line, values }) => [line, ...values]), [
+    ["widths", -1, 255, -1, 4294967295], ["widths", -128, 0, -2147483648, 0],
+    ["even", 0, 0], ["odd", 1, 101], ["even", 2, 202], ["odd", 3, 303], ["none", 1, 2],
+  ]);
+});
+
+test("counters of the kernel, watchpoints, instructions, returns and calls of other files", async () => {
+  const counts = library.map<string, "count">();
+  const faults = library.map<[], "count">();
+  const returned = library.map<[], "sum">();
+  const address = /^([0-9a-f]+) [BD] counter$/m.exec(spawnSync("nm", [functions], { encoding: "utf8" }).stdout)?.[1];
+  const mine = (): boolean => library.pid === library.cpid;
+  const session = await library.trace(
+    library.software("page-faults", 1, { filter: () => mine(), handler: () => { faults.count(); } }, { library, mine, faults }),
+    library.probe(`watchpoint:0x${address}:8:w`, { filter: () => mine(), handler: () => { counts.at("written").count(); } }, { library, mine, counts }),
+    library.probe(`ret:${functions}:leaf_add`, () => { returned.sum(library.i32(library.retval)); }, { library, returned }),
+    library.probe(`insn:${functions}:leaf_sub:0`, () => { counts.at("instruction").count(); }, { counts }),
+    library.probe(`process:${functions}:begin`, () => { counts.at("begin").count(); }, { counts }),
+    library.probe([`uprobe:${functions}:leaf_add`, `uprobe:${functions}:leaf_sub`], () => { counts.at(library.func).count(); }, { library, counts }),
+    { command: `${functions} 25`, signal: deadline() },
+  );
+  await session.ended;
+  assert.deepEqual(Object.fromEntries(counts), { begin: 1, instruction: 25, leaf_add: 25, leaf_sub: 25, written: 25 });
+  assert.equal(returned.get(), 25 * 10 + (24 * 25) / 2);
+  assert.ok((faults.get() ?? 0) > 10);
+});
+
+test("counters of the processor", async (t) => {
+  const samples = library.map<[], "count">();
+  const mine = (): boolean => library.pid === library.cpid;
+  try {
+    const session = await library.trace(
+      library.hardware("cycles", 100_000, { filter: () => mine(), handler: () => { samples.count(); } }, { library, mine, samples }),
+      { command: `${calling} 1000000`, signal: deadline() },
+    );
+    await session.ended;
+  } catch (error) {
+    if (!(error instanceof Error) || !/this machine has no such hardware counter/.test(error.message)) throw error;
+    return t.skip("this machine has no counter of processor cycles");
+  }
+  assert.ok((samples.get() ?? 0) > 100);
 });
