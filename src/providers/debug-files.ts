@@ -29,7 +29,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
     const found = debugElf(owner);
     if (found === undefined) return missing(owner);
     return openDebugInfo({
-      binary: owner.elf, debug: found.elf, catalogs: catalogsOf(owner, found),
+      binary: owner.elf, debug: found.elf, ...(owner.placed ? {} : { catalogs: catalogsOf(owner, found) }),
       alternate: (path, id) => alternateFile(owner.root, found.path, path, id)?.elf,
       split: (name, folder) => splitElf(owner, name, folder),
       package: () => elfAt(`${owner.path}.dwp`) ?? elfAt(`${found.path}.dwp`),

@@ -16,17 +16,26 @@ export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
   return uses.has("var") || uses.has("vars");
 }
 
-/** `kprobe@FILE:LINE[:COLUMN]`; the parts are `@FILE`, `LINE` and the rest. */
+/**
+ * `kprobe@FILE:LINE[:COLUMN]`, or `kprobe:MODULE@FILE:LINE`; the parts are `[MODULE]@FILE`, `LINE` and the rest. Where the kernel
+ * proper has no such file, one of the loaded modules may.
+ */
 export function kernelLine(spec: ProbeSpec, context: Context, system: System, options: ResolveOptions): Resolution {
-  const [file = "", ...rest] = spec.parts;
-  const image = kernelImageOf(system);
-  if (typeof image === "string") return missing(spec, options, `lines of the kernel are not known: ${image}`);
-  return resolution(spec, `${spec.provider}${file}`, placesOfLine(image.binary, file.slice(1), rest), image, context, system, options);
+  const [where = "", ...rest] = spec.parts;
+  const [module = "", file = ""] = where.split("@", 2);
+  const shown = `${spec.provider}${module === "" ? "" : `:${module}`}@${file}`;
+  let first: Resolution | undefined;
+  for (const image of imagesOf(module === "" ? undefined : module, system)) {
+    const found = typeof image === "string" ? missing(spec, options, `lines of ${module === "" ? "the kernel" : `the module \`${module}\``} are not known: ${image}`)
+      : resolution(spec, shown, placesOfLine(image.binary, file, rest), image, context, system, options);
+    if (found.variants.length > 0) return found;
+    first ??= found;
+  }
+  return first ?? missing(spec, options, "lines of the kernel are not known");
 }
 
 /** The copies of a function that was inlined wherever it is called; nothing where debug information knows none. */
-export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions): Resolution | undefined {
-  const image = kernelImageOf(system);
+export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions, image = kernelImageOf(system)): Resolution | undefined {
   if (typeof image === "string") return undefined;
   const places = placesNamed(image.binary, name, { cpp: false, inlined: true, returns });
   if ("places" in places && places.places.length === 0) return undefined;
@@ -35,16 +44,45 @@ export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: bo
 
 /** A context with what debug information tells of the variables at an address of the running kernel. */
 export function withKernelVariables(context: Context, address: bigint, returns: boolean, system: System, options: Pick<ResolveOptions, "uses">): { readonly context: Context; readonly key: string } {
-  const image = kernelImageOf(system);
+  const module = system.moduleAt?.(address);
+  const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
   if (typeof image === "string") return { context: { ...context, variables: image }, key: image };
   const { binary, slide } = image;
   const offset = binary.fileOffset(address - slide);
-  if (offset === undefined) return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}: modules have debug information of their own` }, key: "" };
+  if (offset === undefined) return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
   return withVariables(context, { binary, offset, returns, kernelSlide: slide }, system, options);
+}
+
+/** The copies of a function that was inlined in a module; of any loaded one that has some, where none is named. */
+export function inlinedModuleFunction(spec: ProbeSpec, name: string, module: string | undefined, returns: boolean, context: Context, system: System, options: ResolveOptions): Resolution | undefined {
+  for (const image of module === undefined ? moduleImages(system) : [moduleImageOf(module, system)]) {
+    const found = inlinedKernelFunction(spec, name, returns, context, system, options, image);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function kernelImageOf(system: System): KernelImage | string {
   return system.kernelImage?.() ?? "this machine has none";
+}
+
+function moduleImageOf(name: string, system: System): KernelImage | string {
+  return system.moduleImage?.(name) ?? "this machine has no modules";
+}
+
+/** One by one, as each takes time to open: the kernel proper and its modules, or one of them. */
+function* imagesOf(module: string | undefined, system: System): Iterable<KernelImage | string> {
+  if (module === undefined || module === "vmlinux") yield kernelImageOf(system);
+  else yield moduleImageOf(module, system);
+  if (module === undefined) yield* moduleImages(system);
+}
+
+/** Modules that have debug information. */
+function* moduleImages(system: System): Iterable<KernelImage> {
+  for (const name of system.loadedModules?.() ?? []) {
+    const image = moduleImageOf(name, system);
+    if (typeof image !== "string") yield image;
+  }
 }
 
 function resolution(spec: ProbeSpec, shown: string, places: Places, { binary, slide }: KernelImage, context: Context, system: System, options: ResolveOptions): Resolution {

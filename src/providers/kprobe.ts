@@ -13,7 +13,7 @@ import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Attachment, Provider } from "./provider.ts";
-import { inlinedKernelFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
+import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -30,7 +30,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   const provider: Provider = {
     name,
     aliases: [alias],
-    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}@FILE:LINE[:COLUMN]`,
+    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}[:MODULE]@FILE:LINE[:COLUMN]`,
     doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard; source lines of the kernel.",
 
     *list(parts, system) {
@@ -43,7 +43,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
 
     resolve(spec, system, options) {
-      if (spec.parts[0]?.startsWith("@")) {
+      if (/^\w*@/.test(spec.parts[0] ?? "")) {
         if (returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with kprobe");
         if (spec.parts.length < 2) return wrongParts(spec, provider.usage);
         return kernelLine(spec, context(system, false), system, options);
@@ -63,6 +63,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       }
       if (wanted.module === "inlined") {
         return inlinedKernelFunction(spec, wanted.name, returns, context(system, false), system, options)
+          ?? inlinedModuleFunction(spec, wanted.name, undefined, returns, context(system, false), system, options)
           ?? missing(spec, options, `no copy of \`${wanted.name}\` is known`, kernelImageProblem(system));
       }
       const { pattern, offset } = withOffset(wanted);
@@ -70,8 +71,9 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       if (offset > 0n && returns) return refused(spec, "arguments", "a function returns from no offset", `write ${name}:${pattern.name}`);
       const names = findFunctions(pattern, system);
       if (names.length === 0) {
-        const inlined = offset > 0n || pattern.module !== undefined || hasWildcard(pattern.name) ? undefined
-          : inlinedKernelFunction(spec, pattern.name, returns, context(system, false), system, options);
+        const inlined = offset > 0n || hasWildcard(pattern.name) || hasWildcard(pattern.module ?? "") ? undefined
+          : pattern.module === undefined ? inlinedKernelFunction(spec, pattern.name, returns, context(system, false), system, options)
+          : inlinedModuleFunction(spec, pattern.name, pattern.module, returns, context(system, false), system, options);
         return inlined ?? noFunction(spec, pattern, system, options);
       }
       if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");

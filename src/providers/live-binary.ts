@@ -35,6 +35,7 @@ export class LiveBinary implements Binary {
   readonly shownPath: string;
   readonly #elf: Elf;
   readonly #root: string;
+  readonly #moved: boolean;
   #symbols: ElfSymbols | undefined;
   #go: { readonly program: GoProgram | undefined } | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
@@ -42,11 +43,13 @@ export class LiveBinary implements Binary {
   #debugInfo: DebugInfo | string | undefined;
 
   #frames: { readonly found: CallFrames | undefined } | undefined;
-  constructor(path: string, shownPath: string, root: string) {
+  /** `placed`: the file as a loader has put it, with addresses that are others the next time. */
+  constructor(path: string, shownPath: string, root: string, placed?: Elf) {
     this.path = path;
     this.shownPath = shownPath;
     this.#root = root;
-    this.#elf = new Elf(new FileBytes(path));
+    this.#moved = placed !== undefined;
+    this.#elf = placed ?? new Elf(new FileBytes(path));
   }
 
   get machine(): Binary["machine"] {
@@ -140,7 +143,7 @@ export class LiveBinary implements Binary {
   debugInfo(where?: "at hand"): DebugInfo | string {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
-    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
+    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
     // What a server has is looked for when it is needed.
     if (where === undefined || typeof found !== "string") this.#debugInfo = found;
     return found;

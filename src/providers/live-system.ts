@@ -14,6 +14,7 @@ import { kernelImage } from "./kernel-image.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
 import { LiveKernelText } from "./live-kernel-text.ts";
+import { ModuleImages } from "./module-images.ts";
 import { sharedNames } from "./shared-names.ts";
 import type { FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
@@ -36,6 +37,7 @@ export function liveSystem(): LiveSystem {
 
 class Live implements LiveSystem {
   readonly #features = new Features();
+  readonly #moduleImages = new ModuleImages();
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
   #sysfsBtf: { readonly bytes: Uint8Array | undefined } | undefined;
@@ -119,6 +121,18 @@ class Live implements LiveSystem {
 
   kernelImage(): KernelImage | string {
     return (this.#kernelImage ??= kernelImage(this.kallsyms().address("_text")));
+  }
+
+  moduleImage(name: string): KernelImage | string {
+    return this.#moduleImages.image(name);
+  }
+
+  loadedModules(): readonly string[] {
+    return this.#moduleImages.names();
+  }
+
+  moduleAt(address: bigint): string | undefined {
+    return this.kallsyms().lookup(address)?.module;
   }
 
   kernelCode(name: string, address?: bigint): KernelCode | string {

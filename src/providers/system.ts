@@ -25,6 +25,10 @@ export interface System {
   kernelCode?(name: string, address?: bigint): KernelCode | string;
   /** The kernel's binary with its debug information, or why there is none. Opens nothing until it is called. */
   kernelImage?(): KernelImage | string;
+  /** The same of a module that is loaded; which are, and which one an address is in. */
+  moduleImage?(name: string): KernelImage | string;
+  loadedModules?(): readonly string[];
+  moduleAt?(address: bigint): string | undefined;
   /** A tracepoint's format file, parsed. */
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
