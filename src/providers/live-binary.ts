@@ -41,8 +41,8 @@ export class LiveBinary implements Binary {
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
   #debugInfo: DebugInfo | string | undefined;
-
   #frames: { readonly found: CallFrames | undefined } | undefined;
+
   /** `placed`: the file as a loader has put it, with addresses that are others the next time. */
   constructor(path: string, shownPath: string, root: string, placed?: Elf) {
     this.path = path;
@@ -143,7 +143,7 @@ export class LiveBinary implements Binary {
   debugInfo(where?: "at hand"): DebugInfo | string {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
-    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
+    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
     // What a server has is looked for when it is needed.
     if (where === undefined || typeof found !== "string") this.#debugInfo = found;
     return found;
