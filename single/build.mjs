@@ -36,6 +36,8 @@ async function make(file, keep, more) {
   run(node, "--no-warnings", "--experimental-sea-config", config);
   copyFileSync(node, file);
   chmodSync(file, 0o755);
+  // A seventh of Node is names of its own functions, which nothing here asks for. Without binutils they stay.
+  spawnSync("strip", [file]);
   await inject(file, "NODE_SEA_BLOB", readFileSync(blob), { sentinelFuse: "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2" });
 }
 
