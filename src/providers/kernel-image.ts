@@ -19,25 +19,26 @@ function places(file: string | undefined, buildId: string | undefined): string[]
 }
 
 /**
- * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in
- * /proc/kallsyms), which address space randomisation moves at each boot.
+ * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in /proc/kallsyms),
+ * which address space randomisation moves at each boot; asked only where there is a binary, as it takes a while.
  */
-export function kernelImage(text: bigint | undefined, file = process.env["STROBE_VMLINUX"]): KernelImage | string {
-  const running = runningBuildId();
-  const found = places(file, running).find((path) => existsSync(path));
+export function kernelImage(text: () => bigint | undefined, file = process.env["STROBE_VMLINUX"]): KernelImage | string {
+  const buildId = runningBuildId();
+  const found = places(file, buildId).find((path) => existsSync(path));
   if (found === undefined) {
     return file !== undefined ? `there is no file ${file}`
       : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or name its vmlinux with --vmlinux FILE`;
   }
   try {
     const binary = new LiveBinary(found, found, "");
-    if (running !== undefined && binary.buildId !== undefined && binary.buildId !== running) {
-      return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${running})`;
+    if (buildId !== undefined && binary.buildId !== undefined && binary.buildId !== buildId) {
+      return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`;
     }
     const linked = binary.codeAddress();
     if (linked === undefined) return `${found} has no code`;
-    if (text === undefined) return "/proc/kallsyms hides where the kernel is: be root";
-    return { binary, slide: text - linked };
+    const running = text();
+    if (running === undefined) return "/proc/kallsyms hides where the kernel is: be root";
+    return { binary, slide: running - linked };
   } catch (error) {
     if (error instanceof ElfError || (error instanceof Error && "code" in error)) return `${found}: ${error.message}`;
     throw error;

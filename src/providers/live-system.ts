@@ -120,7 +120,7 @@ class Live implements LiveSystem {
   }
 
   kernelImage(): KernelImage | string {
-    return (this.#kernelImage ??= kernelImage(this.kallsyms().address("_text")));
+    return (this.#kernelImage ??= kernelImage(() => this.kallsyms().address("_text")));
   }
 
   moduleImage(name: string): KernelImage | string {
