@@ -168,7 +168,11 @@ export type Instruction =
   /** Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. */
   | { readonly op: "aggregate-read"; readonly result: Value; readonly map: number; readonly key?: Place; readonly signed: boolean }
   /** Runs a map callback for each entry, with the slot `captures` of this function shared. */
-  | { readonly op: "for-each"; readonly map: number; readonly callback: number; readonly captures?: number }
+  /** In an order, or of so many at most, on the host only. */
+  | {
+    readonly op: "for-each"; readonly map: number; readonly callback: number; readonly captures?: number;
+    readonly order?: { readonly by: "key" | "value"; readonly descending: boolean }; readonly limit?: Value;
+  }
 
   // ── to the host ──
   /** Sends an event: the fields in the schema's order and layout. `stored`: 1 when the ring buffer took it. */

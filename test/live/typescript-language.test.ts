@@ -182,3 +182,32 @@ test("counters of the processor", async (t) => {
   }
   assert.ok((samples.get() ?? 0) > 100);
 });
+
+test("a loop goes over the greatest of a map, where strobe runs the handler", async () => {
+  const numbers = library.map<string, number>();
+  const averages = library.map<[name: string, n: number], "avg">();
+  const texts = library.map<number, string>();
+  const seen = library.event<{ what: string; key: string; value: number }>();
+  const session = await library.trace(library.begin(() => {
+    numbers.set("low", -5); numbers.set("none", 0); numbers.set("high", 70000); numbers.set("some", 300);
+    averages.at("a", 1).avg(10); averages.at("a", 1).avg(20); averages.at("b", 2).avg(17); averages.at("c", 3).avg(-100);
+    texts.set(1, "b"); texts.set(2, "cc"); texts.set(3, "ca");
+    for (const [key, value] of numbers.top(3)) seen.emit({ what: "number", key, value });
+    const two = 2;
+    for (const [[key, n], value] of averages.top(two)) { if (n === 9) break; seen.emit({ what: "average", key, value }); }
+    for (const [key, value] of texts.top(9)) { if (key === 3) continue; seen.emit({ what: "text", key: value, value: key }); }
+    let sum = 0;
+    for (const [, value] of numbers.top(1)) sum += value;
+    seen.emit({ what: "sum", key: "", value: sum });
+    library.exit();
+  }, { library, numbers, averages, texts, seen }), { signal: deadline() });
+  const got = (await all(seen)).map(({ what, key, value }) => `${what} ${key} ${value}`);
+  await session.ended;
+  assert.deepEqual(got, [
+    "number high 70000", "number some 300", "number none 0", "average b 17", "average a 15", "text cc 2", "text b 1", "sum  70000",
+  ]);
+  await assert.rejects(
+    library.trace(library.tracepoint("syscalls:sys_enter_getppid", () => { for (const [, value] of numbers.top(1)) library.print(value); }, { library, numbers })),
+    /a loop in an order, or with a limit, needs strobe's own process, and this tracepoint probe runs in the kernel/,
+  );
+});

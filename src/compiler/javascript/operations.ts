@@ -1,4 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
+import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir.ts";
 import { parseAddress } from "./parse-address.ts";
@@ -119,7 +120,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;
-      out.line(`for (const [key, value] of runtime.mapEntries(${instruction.map})) if (${callback}(runtime, key, value, ${captures})) break;`);
+      out.line(`for (const [key, value] of ${entries(out, instruction)}) if (${callback}(runtime, key, value, ${captures})) break;`);
       return;
     }
 
@@ -214,6 +215,15 @@ function compare(kind: CompareOp, left: string, right: string): string {
     case "ugt": return `${unsigned(left)} > ${unsigned(right)}`;
     case "uge": return `${unsigned(left)} >= ${unsigned(right)}`;
   }
+}
+
+/** A map's entries, in the order of the loop. */
+function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: "for-each" }>): string {
+  const all = `runtime.mapEntries(${map})`;
+  if (order === undefined && limit === undefined) return all;
+  const { keys, value } = out.module.maps[map];
+  const fields = order === undefined ? [] : comparedFields(order.by === "key" ? keys : [value]);
+  return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`})`;
 }
 
 function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {

@@ -53,6 +53,29 @@ export const supportFunctions = {
   }
   return text;
 }`,
+  /** Entries by their keys (part 0) or values, what is equal as it comes; see compared-fields.ts. */
+  ordered: `function ordered(entries, part, fields, sign, limit) {
+  const rank = (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return fields.map(([at, size, as]) => {
+      switch (as) {
+        case "t": { const end = bytes.indexOf(0, at); return Buffer.from(bytes.subarray(at, end < 0 || end > at + size ? at + size : end)).toString("latin1"); }
+        case "a": { const count = view.getBigInt64(at + 8, true); return count === 0n ? 0n : view.getBigInt64(at, true) / count; }
+        default: {
+          const bits = BigInt.asUintN(size * 8, size === 8 ? view.getBigUint64(at, true) : BigInt(size === 4 ? view.getUint32(at, true) : size === 2 ? view.getUint16(at, true) : view.getUint8(at)));
+          return as === "s" ? BigInt.asIntN(size * 8, bits) : bits;
+        }
+      }
+    });
+  };
+  const ranked = [...entries].map((entry) => [rank(entry[part]), entry]);
+  if (fields.length > 0) ranked.sort(([a], [b]) => {
+    const i = a.findIndex((value, at) => value !== b[at]);
+    return i < 0 ? 0 : a[i] < b[i] ? -sign : sign;
+  });
+  const sorted = ranked.map(([, entry]) => entry);
+  return limit === undefined ? sorted : sorted.slice(0, Number(BigInt.asIntN(64, limit) < 0n ? 0n : BigInt.asIntN(64, limit)));
+}`,
   /** An unsigned value as a number no larger than `limit`. */
   atMost: `function atMost(value, limit) {
   const unsigned = BigInt.asUintN(64, value);

@@ -9,7 +9,7 @@ import { FunctionState } from "./state.ts";
 export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): void {
   const { build, module } = f;
   const { index } = mapOf(f, s.map);
-  if (s.order !== undefined || s.limit !== undefined) return f.refuse(s.span, "a loop in order, or with a limit, cannot be compiled yet");
+  const limit = s.limit === undefined ? undefined : f.value(s.limit);
   const callback = module.functions.length;
   const { placement, context } = f.handler;
   const shell = {
@@ -33,7 +33,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   module.functions[callback] = { ...shell, ...inner.build.finish() };
 
   const { slot: captures, takeBack, leaves } = inner.closeCaptures();
-  build.emit({ op: "for-each", map: index, callback, ...(captures === undefined ? {} : { captures }) });
+  build.emit({ op: "for-each", map: index, callback, ...(captures === undefined ? {} : { captures }), ...(s.order === undefined ? {} : { order: s.order }), ...(limit === undefined ? {} : { limit }) });
   takeBack();
   for (const [kind, flag] of leaves) {
     const gone = build.branch(f.loadHome(flag));

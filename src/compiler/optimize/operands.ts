@@ -51,9 +51,9 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "map-delete":
     case "map-length":
     case "aggregate-read":
-    case "for-each":
     case "stack-length":
     case "parse-address": return i;
+    case "for-each": return i.limit === undefined ? i : { ...i, limit: to(i.limit) };
   }
 }
 

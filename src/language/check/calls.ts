@@ -58,6 +58,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   const args = call.args.map((arg) => checkValue(arg, body));
   body.function?.calls.add(call.name);
   for (const need of own.kernelNeeds) needsKernel(body, `${need.what} in ${call.name}()`, call.span);
+  for (const need of own.hostNeeds) body.hostNeeds.push({ what: `${need.what} in ${call.name}()`, span: call.span });
   const { parameters } = own.declaration;
   if (args.length !== parameters.length) {
     return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };

@@ -146,13 +146,13 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
     pass.functions.set(name, {
       declaration, parameters: declaration.parameters.map((p) => p.type === undefined ? unknownType : typeOf(p.type)),
       result: declaration.result === undefined ? voidType : typeOf(declaration.result), declaredResult: declaration.result !== undefined,
-      calls: new Set(), kernelNeeds: [],
+      calls: new Set(), kernelNeeds: [], hostNeeds: [],
     });
   }
 }
 
 function newBody(pass: Pass, states: Map<Variable, VariableState>, rest: Pick<Body, "context" | "provider" | "sites" | "function">): Body {
-  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], ...rest };
+  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], hostNeeds: [], ...rest };
 }
 
 function variables(body: Body): CheckedVariable[] {
@@ -170,6 +170,7 @@ function checkFunction(state: FunctionState, states: Map<Variable, VariableState
   });
   const block = checkBlock(declaration.body, body);
   state.kernelNeeds = body.kernelNeeds;
+  state.hostNeeds = body.hostNeeds;
   return { name: declaration.name, parameters: declaration.parameters.length, variables: variables(body), result: settled(state.result), body: block };
 }
 
@@ -191,6 +192,11 @@ function checkHandler(item: Work, pass: Pass): CheckedHandler {
   const block: Block = checkBlock(probe.body, body);
   const placed = place(provider, context, body.kernelNeeds);
   if ("refused" in placed) refusePlacement(body, placed.refused);
+  else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {
+    const [{ what, span }] = body.hostNeeds;
+    report(body, "placement", span, `${what} needs strobe's own process, and this ${body.provider} probe runs in the kernel`,
+      "do it in begin, end or interval, without what only the kernel sees");
+  }
   return {
     probe, provider, context, sites, ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
     placement: "placement" in placed ? placed.placement : "host",

@@ -60,8 +60,9 @@ export interface FunctionState {
   readonly declaredResult: boolean;
   /** Names of the functions it calls: to find recursion. */
   readonly calls: Set<string>;
-  /** What in it needs the kernel; its callers then do. */
+  /** What in it needs the kernel, or strobe's own process; its callers then do. */
   kernelNeeds: readonly KernelNeed[];
+  hostNeeds: readonly KernelNeed[];
 }
 
 export interface KernelNeed { readonly what: string; readonly span: Span }
@@ -102,6 +103,8 @@ export interface Body {
   callbacks: number;
   readonly function?: FunctionState;
   readonly kernelNeeds: KernelNeed[];
+  /** What only strobe's own process can do. */
+  readonly hostNeeds: KernelNeed[];
 }
 
 export function report(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): Type {

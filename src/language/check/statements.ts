@@ -300,6 +300,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   if (isUndefined(map)) report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
+  if (node.order !== undefined || limit !== undefined) body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });
   body.scopes.push(new Map());
   body.callbacks++;
   const slot = declareLoopVariable(node.variable, body);

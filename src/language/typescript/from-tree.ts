@@ -288,6 +288,7 @@ class Writer {
         return this.#loop(s.variable, over, s.body);
       }
       case "for-map": {
+        if (s.order?.by === "value" && s.order.descending && s.limit) return this.#loop(s.variable, `${this.#mapName(s.map)}.top(${this.#value(s.limit)})`, s.body);
         if (s.order || s.limit) this.#refuse(s.span, "a loop over a map in an order, or with a limit, cannot be written in TypeScript", "sort in Node: the map is there as it is now");
         return this.#loop(s.variable, this.#mapName(s.map), s.body);
       }

@@ -104,16 +104,17 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
       const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
       return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: body(unit, node.body), span };
     }
+    const ordered = over.most === undefined ? {} : { order: { by: "value", descending: true }, limit: over.most } as const;
     const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
     if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
     else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
-    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), body: body(unit, node.body), span };
+    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), ...ordered, body: body(unit, node.body), span };
   }));
 }
 
 type Iterated =
   | { readonly kind: "range"; readonly from: Expression; readonly to: Expression }
-  | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1 };
+  | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1; readonly most?: Expression };
 
 function iterated(unit: Unit, node: js.Expression): Iterated {
   if (node.type === "CallExpression" && node.callee.type === "MemberExpression" && node.callee.property.type === "Identifier") {
@@ -123,6 +124,11 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
         case "keys": return { kind: "map", map, part: 0 };
         case "values": return { kind: "map", map, part: 1 };
         case "entries": return { kind: "map", map };
+        case "top": {
+          const [most] = node.arguments;
+          if (node.arguments.length !== 1 || most.type === "SpreadElement") return unit.refuse(node, "arguments", "top() takes how many are wanted");
+          return { kind: "map", map, most: unit.grammar.value(unit, most) };
+        }
         default:
       }
     }
