@@ -52,6 +52,8 @@ export interface CompileOptions {
   /** Passes of the optimizer to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
   readonly cgroupId?: (path: string) => bigint | undefined;
+  /** Stops there, without a plan: an editor asks far more often than it traces. */
+  readonly until?: "checked" | undefined;
 }
 
 export interface Compiled {
@@ -98,6 +100,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
   let stages: Compiled["stages"] = { program, probes, typed };
   if (checked === undefined || hasError(diagnostics)) return { diagnostics, stages };
   stages = { ...stages, checked };
+  if (options.until === "checked") return { diagnostics, stages };
   try {
     const directLoads = options.directLoads ?? true;
     const lowered = lower(checked, system.capabilities, {
@@ -242,6 +245,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
   const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module));
   const mostScratch = Math.max(0, ...scratch);
+  if (mostScratch > mostScratchBytes) throw tooMuchScratch(checked, inKernel[scratch.indexOf(mostScratch)].handler, mostScratch);
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
@@ -280,6 +284,17 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
 /** A cookie takes a link more where a site is a perf event, and kernels that know of them. */
 function asksWhich({ blocks }: IrFunction): boolean {
   return blocks.some(({ instructions }) => instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"));
+}
+
+/** What a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE). */
+const mostScratchBytes = 32 * 1024;
+
+function tooMuchScratch(checked: CheckedProgram, handler: CheckedHandler, bytes: number): ScriptError {
+  const { span } = handler.probe.specs[0] ?? handler.probe;
+  return new ScriptError(checked.program.source, [{
+    severity: "error", code: "limit", span, message: `this probe needs ${bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
+    help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
+  }]);
 }
 
 /** What is too much for eBPF is the script's to change. */

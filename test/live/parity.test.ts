@@ -93,3 +93,34 @@ test("--fmt prints the script laid out", async () => {
   const { stdout } = await strobe(["--fmt", "-e", "begin{print(1);exit();}"]);
   assert.equal(stdout, "begin {\n  print(1);\n  exit();\n}\n");
 });
+
+test("loops over maps stand in loops over maps", async () => {
+  const script = `tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0 && !@done/ {
+    @a[1] = 10; @a[2] = 20; @b["x"] = 1; @b["y"] = 2; @c[7] = 1; @done = 1;
+    $sum = 0; $text = "kept";
+    for ($outer : @a) {
+      $own = $outer.0;
+      for ($inner : @b) {
+        $sum += $own * $inner.1;
+        for ($third : @c) { @seen[$own, $inner.0, $third.0, $text] = count(); }
+        if ($own == 2) { break; }
+      }
+    }
+    print($sum);
+    for ($outer : @a) { for ($inner : @b) { print("left"); return; } }
+    print("never");
+  }
+  end { print(len(@seen)); print(@seen[1, "x", 7, "kept"]); clear(@a); clear(@b); clear(@c); clear(@done); clear(@seen); }`;
+  const { stdout, stderr, code } = await strobe(["-q", "-e", script, "-c", "dd if=/dev/zero of=/dev/null bs=1 count=2 status=none"]);
+  assert.equal(stderr, "");
+  assert.equal(code, 0);
+  // 1 * (1 + 2), and 2 times whichever of the two comes first.
+  assert.match(stdout, /^(5|7)\nleft\n3\n1\n/);
+});
+
+test("a probe that needs more memory than the kernel has for it is refused at its place", async () => {
+  const script = `tracepoint:syscalls:sys_enter_read { ${["a", "b", "c", "d"].map((name) => `$${name} = str(args.buf, 12000); @${name} = $${name};`).join(" ")} exit(); }`;
+  const { stderr, code } = await strobe(["-q", "-e", script], { env: { ...process.env, BPFTRACE_MAX_STRLEN: "12000" } });
+  assert.equal(code, 1);
+  assert.match(stderr, /^-e:1:1: error: this probe needs \d+ bytes of working memory, and the kernel has 32768 for it\n/);
+});

@@ -20,7 +20,7 @@ import {
 import { FunctionScope, type GenerateOptions, scratchNeeds, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
-import { UNWINDER, UNWINDER_STACK, writeMappedFile, writeUnwinder } from "./unwinder.ts";
+import { callsRounds, UNWINDER, UNWINDER_STACK, writeMappedFile, writeUnwinder } from "./unwinder.ts";
 
 export type { GenerateOptions } from "./scope.ts";
 
@@ -55,19 +55,23 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   };
   // Callbacks first: what stack they leave is the handler's.
   const callbacks = new Map<number, Finished>();
-  const called = calledBy(fn);
+  const levels = callbackLevels(fn, module);
+  const called = [...levels.keys()];
   let scratchEnd = sharedZeroes([fn, ...called.flatMap((index) => module.functions[index] ?? [])], module);
   for (const index of called) {
     const callback = module.functions[index];
     if (callback === undefined) throw new Error(`there is no function ${index}`);
-    const finished = generateFunction(callback, module, options, programType, CALLBACK_BYTES, scratchEnd);
+    const finished = generateFunction(callback, module, options, programType, callbackBytes(levels.get(index) ?? 1), scratchEnd);
     scratchEnd = finished.scratchEnd;
     callbacks.set(index, finished);
   }
   const counts = [fn, ...called.map((index) => module.functions[index])].some((one) => one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")));
   const part = (frame: number): number => Math.max(32, Math.ceil(frame / 32) * 32);
   const below = (one: IrFunction | undefined): number => (one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0);
-  const deepest = Math.max(counts ? 32 : 0, below(fn), ...[...callbacks].map(([index, { frame }]) => part(frame) + below(module.functions[index])));
+  // What stands on the stack at most while a function's callbacks run, loops within loops included.
+  const under = (one: IrFunction | undefined): number => Math.max(below(one), ...calledBy(one).map((index) => (
+    part(callbacks.get(index)?.frame ?? 0) + under(module.functions[index]))));
+  const deepest = Math.max(counts ? 32 : 0, under(fn));
   const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
   const available = scratchSize(options);
   if (main.scratchEnd > available) throw new Error(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
@@ -96,7 +100,9 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
     const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files") };
     const { returnInstances: instances, mappedFiles: files, capabilities: { mayGoto } } = options;
     const mappedFile = files && assembler.label();
-    writeUnwinder(assembler, maps, { instances, mappedFile, mayGoto });
+    const round = callsRounds(options.capabilities) ? assembler.label() : undefined;
+    writeUnwinder(assembler, maps, { instances, mappedFile, mayGoto, round });
+    if (round !== undefined) subprograms.push({ name: "unwind_frame", label: round });
     if (files && mappedFile !== undefined) {
       subprograms.push({ name: "mapped_file", label: mappedFile });
       assembler.bind(mappedFile);
@@ -117,7 +123,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
  * program that needs any. 0 when everything fits the stack for sure.
  */
 export function scratchBytes(fn: IrFunction, module: IrModule): number {
-  const functions = [fn, ...calledBy(fn).flatMap((index) => module.functions[index] ?? [])];
+  const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
   let total = sharedZeroes(functions, module);
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
@@ -138,9 +144,27 @@ function scratchSize(options: GenerateOptions): number {
   return options.kernelMaps.find((map) => map.role.kind === "scratch")?.valueSize ?? 0;
 }
 
-function calledBy(fn: IrFunction): number[] {
+/** All callbacks that a handler comes to, and how deep: a loop's in a loop is at 2. */
+function callbackLevels(fn: IrFunction, module: IrModule): ReadonlyMap<number, number> {
+  const levels = new Map<number, number>();
+  const visit = (one: IrFunction | undefined, level: number): void => {
+    for (const index of calledBy(one)) {
+      levels.set(index, Math.max(level, levels.get(index) ?? 0));
+      visit(module.functions[index], level + 1);
+    }
+  };
+  visit(fn, 1);
+  return levels;
+}
+
+/** All frames of a chain of calls share the stack. */
+function callbackBytes(level: number): number {
+  return level === 1 ? CALLBACK_BYTES : Math.max(64, CALLBACK_BYTES >> (level - 1));
+}
+
+function calledBy(fn: IrFunction | undefined): number[] {
   const found = new Set<number>();
-  for (const { instructions } of fn.blocks) {
+  for (const { instructions } of fn?.blocks ?? []) {
     for (const instruction of instructions) if (instruction.op === "for-each") found.add(instruction.callback);
   }
   return [...found];
