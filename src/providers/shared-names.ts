@@ -1,6 +1,5 @@
 // Which functions of the kernel share a name, kept on disk: telling that takes all of the kernel's symbols, which take longer to
 // read than all else that a probe at one function needs.
-import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import type { Kallsyms } from "../linux/kallsyms.ts";
@@ -26,7 +25,7 @@ function keyOfKernel(): string | undefined {
   if (boot === undefined) return undefined;
   // `name size references users state address`; kernels without modules have no such file.
   const modules = (textOf("/proc/modules") ?? "").replaceAll(/^(\S+ \S+) \S+ \S+ (\S+ \S+).*$/gm, "$1 $2");
-  return createHash("sha1").update(`shared names 1\n${boot}${modules}`).digest("hex");
+  return process.getBuiltinModule("node:crypto").createHash("sha1").update(`shared names 1\n${boot}${modules}`).digest("hex");
 }
 
 function textOf(path: string): string | undefined {
