@@ -2,7 +2,7 @@
 // matter are found without the others being decoded.
 
 /** Up to so many numbers are searched for one by one. */
-const ONE_BY_ONE = 3;
+const ONE_BY_ONE = 12;
 /** Bytes that tell how often each value occurs. */
 const SAMPLE = 1 << 14;
 
@@ -35,8 +35,10 @@ export class NumberSearch {
 
   #filtered(bytes: Buffer, first: number, starts: Uint8Array, found: (at: number, value: number) => void): void {
     const last = bytes.length - 4;
+    let start = bytes[first] << 8;
     for (let at = first; at <= last; at++) {
-      if (starts[bytes[at] | (bytes[at + 1] << 8)] === 0) continue;
+      start = (start >>> 8) | (bytes[at + 1] << 8);
+      if (starts[start] === 0) continue;
       const value = (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
       if (this.#values.has(value)) found(at, value);
     }

@@ -55,7 +55,7 @@ export function catalogOf(results: readonly ScanResult[]): Catalog {
 }
 
 /** By hash, then by offset. */
-export function sorted(parts: readonly Pairs[]): Pairs {
+function sorted(parts: readonly Pairs[]): Pairs {
   const count = parts.reduce((sum, { hashes }) => sum + hashes.length, 0);
   let hashes = new Uint32Array(count), offsets = new Uint32Array(count);
   let at = 0;
@@ -64,14 +64,16 @@ export function sorted(parts: readonly Pairs[]): Pairs {
     offsets.set(part.offsets, at);
     at += part.hashes.length;
   }
-  // Radix sort, least significant digits first; it is stable, and units come in order.
+  // Radix sort, least significant digits first; it is stable. One scan sees units in order, several do not.
   let toHashes = new Uint32Array(count), toOffsets = new Uint32Array(count);
-  for (const shift of [0, 16]) {
+  for (const pass of parts.length > 1 ? [0, 1, 2, 3] : [2, 3]) {
+    const keys = pass < 2 ? offsets : hashes;
+    const shift = (pass & 1) * 16;
     const starts = new Uint32Array((1 << 16) + 1);
-    for (let i = 0; i < count; i++) starts[((hashes[i] >>> shift) & 0xffff) + 1]++;
+    for (let i = 0; i < count; i++) starts[((keys[i] >>> shift) & 0xffff) + 1]++;
     for (let i = 1; i < starts.length; i++) starts[i] += starts[i - 1];
     for (let i = 0; i < count; i++) {
-      const to = starts[(hashes[i] >>> shift) & 0xffff]++;
+      const to = starts[(keys[i] >>> shift) & 0xffff]++;
       toHashes[to] = hashes[i];
       toOffsets[to] = offsets[i];
     }

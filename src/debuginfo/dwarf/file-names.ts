@@ -17,11 +17,12 @@ const FIXED = 32;
 /** What files are called: the last part of a path. */
 export const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-interface Name { readonly hash: number; /** The table that told it last. */ table: number }
+interface Name { readonly index: number; readonly hash: number; count: number; /** The table that told it last. */ table: number }
 
-/** Hashes of the last parts of file names, each about once a table, with where the table begins. In no order. @throws DwarfError */
+/** Hashes of the last parts of file names, each about once a table, with where the table begins; in order of hash. @throws DwarfError */
 export function fileNames(sections: DwarfSections): Pairs {
-  const hashes: number[] = [], tables: number[] = [];
+  const told: number[] = [], tables: number[] = [];
+  const names: Name[] = [];
   const known = new Map<number | string, Name>();
   const data = sections.find("debug_line");
   if (data === undefined) return { hashes: new Uint32Array(0), offsets: new Uint32Array(0) };
@@ -30,16 +31,33 @@ export function fileNames(sections: DwarfSections): Pairs {
     const { bytes, end } = headerAt(data, offset, room);
     const add = (key: number | string, text: () => string): void => {
       let name = known.get(key);
-      if (name === undefined) known.set(key, (name = { hash: hashOf(lastPart(text())), table: -1 }));
+      if (name === undefined) {
+        known.set(key, (name = { index: names.length, hash: hashOf(lastPart(text())), count: 0, table: -1 }));
+        names.push(name);
+      }
       if (name.table === offset) return;
       name.table = offset;
-      hashes.push(name.hash);
+      name.count++;
+      told.push(name.index);
       tables.push(offset);
     };
     if (bytes.length > FIXED) eachName(new Cursor(bytes), sections, add);
     offset = end;
   }
-  return { hashes: Uint32Array.from(hashes), offsets: Uint32Array.from(tables) };
+  return inOrder(names, told, tables);
+}
+
+/** Few names are told often: these are put in order, and what was told is dealt out to them. */
+function inOrder(names: readonly Name[], told: readonly number[], tables: readonly number[]): Pairs {
+  const hashes = new Uint32Array(told.length), offsets = new Uint32Array(told.length);
+  const places = new Uint32Array(names.length);
+  let at = 0;
+  for (const { index, hash, count } of [...names].sort((a, b) => a.hash - b.hash)) {
+    places[index] = at;
+    hashes.fill(hash, at, (at += count));
+  }
+  for (let i = 0; i < told.length; i++) offsets[places[told[i]]++] = tables[i];
+  return { hashes, offsets };
 }
 
 /** A header's bytes, and where its table ends. */

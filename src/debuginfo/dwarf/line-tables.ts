@@ -1,5 +1,5 @@
 // The line tables of a file: found by the names of their files, run when needed, kept while they are used.
-import { entriesNamed, sorted } from "./catalog.ts";
+import { entriesNamed } from "./catalog.ts";
 import { AT } from "./constants.ts";
 import type { SourcePosition } from "./facts.ts";
 import { fileNames, lastPart } from "./file-names.ts";
@@ -56,7 +56,7 @@ export class LineTables {
     const bytes = kept.read();
     const parts = bytes && keptParts(bytes, LAYOUT, origin);
     if (parts?.length === 2) return { hashes: wordsOf(parts[0]), offsets: wordsOf(parts[1]) };
-    const names = sorted([fileNames(this.#file.sections)]);
+    const names = fileNames(this.#file.sections);
     kept.write(keptBytes(LAYOUT, origin, [names.hashes, names.offsets]));
     return names;
   }

@@ -6,8 +6,9 @@ import { entriesNamedIn } from "./catalog.ts";
 import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import type { NameList } from "./name-section.ts";
-import { isNamed } from "./names.ts";
+import { isNamed, qualifiedName } from "./names.ts";
 import { scanFile } from "./scan-file.ts";
+import { bodyAround } from "./scopes.ts";
 import type { SectionData } from "./sections.ts";
 import type { DwarfFile, Entry, UnitHeader, UnitSection } from "./units.ts";
 import { ValuePlaces } from "./value-places.ts";
@@ -36,7 +37,7 @@ class TooMany extends Error {}
 export class NameSearch {
   readonly #files: readonly DwarfFile[];
   readonly #tables = new Map<UnitHeader, readonly Abbreviation[]>();
-  readonly #crossing = new Map<DwarfFile, boolean>();
+  #crosses: boolean | undefined;
 
   /** `alternate`: the file that dwz moved shared entries to. */
   constructor(main: DwarfFile, alternate: DwarfFile | undefined) {
@@ -57,8 +58,8 @@ export class NameSearch {
       const taking = { list, name, seen: new Set<UnitHeader>(), budget: { bytes: 0, most }, found, targets };
       for (const file of this.#files) {
         for (const section of sections) {
-          for (const header of this.#unitsWith(file, section, list, wanted)) {
-            this.#take({ ...taking, file, header });
+          for (const [header, starts] of this.#unitsWith(file, section, list, wanted)) {
+            this.#take({ ...taking, file, header }, starts);
             // Every unit repeats the types of its headers: whoever asks may be content with the first.
             if (list === "types") yield* found.splice(0);
           }
@@ -73,21 +74,25 @@ export class NameSearch {
     return true;
   }
 
-  #take({ file, header, list, name, seen, budget, found, targets }: Taking): void {
-    if (seen.has(header)) return;
-    seen.add(header);
-    budget.bytes += header.end - header.offset;
-    if (budget.bytes > budget.most) throw new TooMany();
-    for (const offset of entriesNamedIn(scanFile(file, header.section, [header])[list], name)) {
+  /** Adds the entries of a unit that have the name: those that begin there, or whichever the unit has. */
+  #take({ file, header, list, name, seen, budget, found, targets }: Taking, starts?: ReadonlySet<number>): void {
+    if (seen.has(header)) {
+      if (starts === undefined) return;
+    } else {
+      seen.add(header);
+      budget.bytes += header.end - header.offset;
+      if (budget.bytes > budget.most) throw new TooMany();
+    }
+    for (const offset of starts ?? entriesNamedIn(scanFile(file, header.section, [header])[list], name)) {
       try {
         const entry = file.entryAt(offset, header.section);
-        if (isNamed(entry, name)) found.push(entry);
+        if (isNamed(entry, name) && (starts === undefined || counts(list, entry, name))) found.push(entry);
       } catch (error) {
         // What is damaged in one entry does not hide the others.
         if (!(error instanceof DwarfError)) throw error;
       }
     }
-    if (list === "functions" && this.#files.some((each) => this.#crosses(each))) targets.push(...targetsIn(file, header, name));
+    if (list === "functions" && this.#crossing) targets.push(...targetsIn(file, header, name));
   }
 
   /** Units with copies of functions whose names are elsewhere: linked as a whole, or shared by dwz. */
@@ -99,7 +104,6 @@ export class NameSearch {
       if (known.size > targetsMost) throw new TooMany();
       const next: Target[] = [];
       for (const file of this.#files) {
-        if (!this.#crosses(file)) continue;
         // Only the main file refers to the other one.
         const values = new Set(fresh.filter((target) => target.file === file || file === this.#files[0]).map(({ offset }) => offset));
         for (const section of values.size === 0 ? [] : sections) {
@@ -128,46 +132,49 @@ export class NameSearch {
     }
   }
 
-  /** Units of a section that have such names, those of one piece in no order. */
-  *#unitsWith(file: DwarfFile, section: UnitSection, list: NameList, wanted: readonly Buffer[]): Iterable<UnitHeader> {
+  /** Units of a section that have such names, some of them several times; and where their entries begin when that is all to look at. */
+  *#unitsWith(file: DwarfFile, section: UnitSection, list: NameList, wanted: readonly Buffer[]): Iterable<[UnitHeader, ReadonlySet<number>?]> {
     const data = file.sections.find(section);
     if (data === undefined || data.size === 0) return;
     const texts = textsOf(file.sections.find("debug_str"), wanted);
     const offsets = new Set([...texts, ...textsOf(file.sections.find("debug_line_str"), wanted)]);
     if (file === this.#files[0]) for (const other of this.#files.slice(1)) for (const offset of textsOf(other.sections.find("debug_str"), wanted)) offsets.add(offset);
     if (offsets.size > textsMost) throw new TooMany();
-    yield* unitsNumbering(file, section, texts);
+    for (const header of unitsNumbering(file, section, texts)) yield [header];
     const search = new NumberSearch(offsets);
     const names = memoized((header: UnitHeader) => this.#places(file, header, (shape, attribute, form) => NAMES.has(attribute) && TEXT_OFFSETS.has(form) && named[list](shape)));
     const inline = memoized((header: UnitHeader) => this.#places(file, header, (shape, attribute, form) => NAMES.has(attribute) && form === FORM.string && named[list](shape)));
     const inlineTexts = wanted.map((name) => new TextSearch(name));
     const before = context + Math.max(...wanted.map(({ length }) => length));
+    const exact = list === "types" || (list === "functions" && !this.#crossing);
     for (const { at: base, fresh, bytes } of data.pieces(before)) {
-      const headers = new Set<UnitHeader>();
+      const found = new Map<UnitHeader, Set<number> | undefined>();
       // Declarations, which count where something completes them.
       const declared = new Map<UnitHeader, Set<number>>();
       const look = (at: number, placesOf: (header: UnitHeader) => ValuePlaces): void => {
         const header = headerAround(file, section, base + at);
-        if (header === undefined || headers.has(header)) return;
+        if (header === undefined || (found.has(header) && found.get(header) === undefined)) return;
         const places = placesOf(header);
         if (places.none) return;
-        if (places.loose) return void headers.add(header);
+        if (places.loose) return void found.set(header, undefined);
         for (const { start, shape } of places.at(bytes, at, header.first - base)) {
-          if (defines[list](shape)) return void headers.add(header);
-          const others = declared.get(header) ?? new Set();
-          declared.set(header, others.add(base + start));
+          const into: Map<UnitHeader, Set<number> | undefined> = defines[list](shape) ? found : declared;
+          into.set(header, (into.get(header) ?? new Set()).add(base + start));
         }
       };
       if (offsets.size > 0) search.each(bytes, fresh - base, (at) => look(at, names));
       for (const text of inlineTexts) text.each(bytes, fresh - base, (at) => look(at, inline));
-      for (const [header, starts] of declared) if (!headers.has(header) && this.#completes(file, header, starts)) headers.add(header);
-      yield* [...headers].sort((a, b) => a.offset - b.offset);
+      for (const [header, starts] of declared) {
+        if (found.has(header) && found.get(header) === undefined) continue;
+        if (this.#completes(file, header, starts)) found.set(header, new Set([...found.get(header) ?? [], ...starts]));
+      }
+      for (const [header, starts] of [...found].sort(([a], [b]) => a.offset - b.offset)) yield [header, exact ? starts : undefined];
     }
   }
 
   /** Whether something in a unit, or elsewhere, may complete one of its declarations. */
   #completes(file: DwarfFile, header: UnitHeader, starts: ReadonlySet<number>): boolean {
-    if (this.#files.some((each) => this.#crosses(each))) return true;
+    if (this.#crossing) return true;
     const places = this.#places(file, header, (_, attribute, form) => ORIGINS.has(attribute) && form === FORM.ref4);
     const others = this.#places(file, header, (_, attribute, form) => ORIGINS.has(attribute) && form !== FORM.ref4);
     if (!others.none) return true;
@@ -181,11 +188,9 @@ export class NameSearch {
     return found;
   }
 
-  /** Whether copies of a file's functions may have their names in other units. */
-  #crosses(file: DwarfFile): boolean {
-    let crosses = this.#crossing.get(file);
-    if (crosses === undefined) this.#crossing.set(file, (crosses = refersAcross(file)));
-    return crosses;
+  /** Whether copies of functions may have their names in other units. */
+  get #crossing(): boolean {
+    return (this.#crosses ??= this.#files.some(refersAcross));
   }
 
   #places(file: DwarfFile, header: UnitHeader, wanted: (shape: Abbreviation, attribute: number, form: number) => boolean): ValuePlaces {
@@ -226,6 +231,13 @@ const defines: Readonly<Record<NameList, (shape: Abbreviation) => boolean>> = {
   types: () => true,
 };
 
+/** Whether an index would have an entry: what is within a function is not listed, but for its own code, and types go by their whole names. */
+function counts(list: NameList, entry: Entry, name: string): boolean {
+  if (list === "types" && entry.name !== name && qualifiedName(entry) !== name) return false;
+  if (list === "functions" && defines.functions(entry.abbreviation)) return true;
+  return entry.parent === undefined || bodyAround(entry.parent) === undefined;
+}
+
 const crossingBytes: readonly Buffer[] = [...ORIGINS].flatMap((attribute) => [...CROSSING].map((form) => (
   Buffer.from(form < 0x80 ? [attribute, form] : [attribute, (form & 0x7f) | 0x80, form >>> 7]))));
 
@@ -237,7 +249,7 @@ function refersAcross(file: DwarfFile): boolean {
   const refers = ({ attributes, forms }: Abbreviation): boolean => attributes.some((attribute, i) => ORIGINS.has(attribute) && CROSSING.has(forms[i]));
   for (const pair of crossingBytes) {
     let next = 0;
-    for (let at = bytes.indexOf(pair); at >= 0 && next < tables.length; at = bytes.indexOf(pair, at + 1)) {
+    for (let at: number = bytes.indexOf(pair); at >= 0 && next < tables.length; at = bytes.indexOf(pair, at + 1)) {
       // The number and the tag of a shape look so as well: no attribute is behind those that has no children.
       const behind = at + pair.length;
       if (bytes[behind] === 0 && bytes[behind + 1] !== 0) continue;
