@@ -73,7 +73,9 @@ function functionAddress(f: FunctionState): Value {
 function probeIndex(f: FunctionState): Value {
   const { sites } = f.handler;
   const { probeNames } = f.module;
-  const indices = sites.map((site) => probeNames.indexOf(site.name));
+  // A wildcard may have ten thousand.
+  const known = new Map(sites.length > 1 ? probeNames.map((name, i) => [name, i]) : []);
+  const indices = sites.map((site) => known.get(site.name) ?? probeNames.indexOf(site.name));
   if (new Set(indices).size <= 1) return f.build.constant(BigInt(indices[0] ?? 0));
   const context = contextOf(f);
   if (context?.cookie) return f.fromHandler("attach-cookie", (handler) => plainBuiltin(handler, "attach-cookie"));
