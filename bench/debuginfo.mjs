@@ -1,4 +1,5 @@
-// Debug information of a large program: finding one line, one function, and all functions, beside tools that do the same.
+// Debug information of a large program: finding one line, one function, and all functions, and indexing all names, beside tools
+// that do the same.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -50,7 +51,8 @@ const entry = `long only_here(int rounds) {
 }
 int main(int argc, char **argv) { return (int)only_here(argc); }
 `;
-const line = "main.cc:2";
+/** A line and a function of it. */
+const own = { line: "main.cc:2", fn: "only_here" };
 
 /** Builds it once: some hundreds of megabytes, which takes minutes. */
 function largeProgram() {
@@ -86,20 +88,27 @@ function timed(command, environment) {
 
 const has = (tool) => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0;
 
-export async function debuginfo({ peers, rounds, binary }) {
+export async function debuginfo({ peers, rounds, binary, line = own.line, fn = own.fn, stap }) {
   const path = binary ?? largeProgram();
   const cache = mkdtempSync(join(tmpdir(), "strobe-bench-"));
   const environment = { XDG_CACHE_HOME: cache };
   const forget = () => rmSync(join(cache, "strobe", "debug"), { recursive: true, force: true });
-  const [own, peer] = peers;
-  const strobe = (...args) => [...own.command, ...args];
+  const [ours, peer] = peers;
+  const strobe = (...args) => [...ours.command, ...args];
   const dry = (script) => strobe("--dry-run", "-e", script);
   const gdb = (...commands) => ["gdb", "-nx", "-batch", ...commands.flatMap((each) => ["-ex", each]), path];
   const perf = (...args) => ["perf", "probe", "-x", path, ...args];
+  const systemtap = (...args) => (stap === undefined ? [] : [["stap", [...stap, ...args]]]);
+  const tools = ["gdb", "perf probe"].filter((name) => has(name.split(" ")[0]));
+  const installed = (others) => others.filter(([name]) => name === "stap" || name === peer?.name || tools.includes(name));
+  const listing = strobe("-l", `uprobe:${path}:*`);
+  // A kernel has no functions that uprobes could be on.
+  const lists = spawnSync(listing[0], listing.slice(1), { maxBuffer: 2 ** 30 }).stdout.length > 0;
   const tasks = [
-    ["one line", dry(`uprobe:${path}@${line} { }`), [["gdb", gdb(`info line ${line}`)], ["perf probe", perf("-D", line)], ["stap", ["stap", "-p2", "-e", `probe process("${path}").statement("*@${line}") { }`]]]],
-    ["one function's arguments", dry(`uprobe:${path}:only_here { print(args) }`), [["gdb", gdb("info scope only_here")], ["perf probe", perf("-D", "only_here $vars")], ["stap", ["stap", "-L", `process("${path}").function("only_here")`]]]],
-    ["all functions listed", strobe("-l", `uprobe:${path}:*`), [...(peer === undefined ? [] : [[peer.name, [...peer.command, "-l", `uprobe:${path}:*`]]]), ["gdb", gdb("info functions -n")], ["perf probe", perf("-F")], ["stap", ["stap", "-l", `process("${path}").function("*")`]]]],
+    ["one line", dry(`uprobe:${path}@${line} { }`), [["gdb", gdb(`info line ${line}`)], ["perf probe", perf("-D", line)], ...systemtap("-L", `process("${path}").statement("*@${line}")`)]],
+    ["one function's arguments", dry(`uprobe:${path}:${fn} { print(args) }`), [["gdb", gdb(`info scope ${fn}`)], ["perf probe", perf("-D", `${fn} $vars`)], ...systemtap("-L", `process("${path}").function("${fn}")`)]],
+    ...!lists ? [] : [["all functions listed", listing, [...(peer === undefined ? [] : [[peer.name, [...peer.command, "-l", `uprobe:${path}:*`]]]), ["gdb", gdb("info functions -n")], ["perf probe", perf("-F")], ...systemtap("-l", `process("${path}").function("*")`)]]],
+    ["an index of all names", strobe("-l", `uprobe:${path}:inlined:${fn}*`), [["gdb", gdb(`save gdb-index ${cache}`)]]],
   ];
   // The first run makes strobe's cache of compiled code.
   timed(strobe("-e", "begin { exit() }"), environment);
@@ -110,7 +119,7 @@ export async function debuginfo({ peers, rounds, binary }) {
   };
   for (const [name, command, others] of tasks) {
     const cold = [], warm = [];
-    const theirs = others.filter(([tool]) => has(tool === peer?.name ? peer.command[0] : tool.split(" ")[0])).map(([tool, words]) => ({ tool, words, runs: [] }));
+    const theirs = installed(others).map(([tool, words]) => ({ tool, words, runs: [] }));
     for (let round = 0; round < rounds; round++) {
       forget();
       cold.push(timed(command, environment));

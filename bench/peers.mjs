@@ -15,6 +15,15 @@ export function findPeers(peerCommand) {
   return peers;
 }
 
+/** The words that start SystemTap, where there is one. */
+export function findSystemTap(command) {
+  const words = (command ?? "stap").split(/\s+/);
+  const version = spawnSync(words[0], [...words.slice(1), "-V"], { encoding: "utf8" });
+  if (version.status === 0) return words;
+  if (command) throw new Error(`${command} does not run: ${version.error?.message ?? version.stderr}`);
+  return undefined;
+}
+
 /** strobe in the ways it can be started: on this Node, on others that are given or installed as a package, and as one file. */
 export function findBuilds(nodes) {
   const here = (path) => fileURLToPath(new URL(path, import.meta.url));

@@ -1,4 +1,5 @@
-// `npm run bench [-- startup handlers unwinding passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]`
+// `npm run bench [-- startup handlers unwinding passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]
+// [--stap "COMMAND"] [--binary FILE --line FILE:LINE --function NAME]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -10,7 +11,7 @@ import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
 import { iterator } from "./iterator.mjs";
 import { passWorth } from "./passes.mjs";
-import { findBuilds, findPeers } from "./peers.mjs";
+import { findBuilds, findPeers, findSystemTap } from "./peers.mjs";
 import { printing } from "./printing.mjs";
 import { startup } from "./startup.mjs";
 import { weight } from "./weight.mjs";
@@ -35,6 +36,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" }, binary: { type: "string" },
+    line: { type: "string" }, function: { type: "string" }, stap: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
   },
 });
@@ -55,7 +57,7 @@ await build({
 const kernel = await import(here("../build/bench-kernel.mjs"));
 
 const peers = findPeers(values.peer);
-const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only, binary: values.binary };
+const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only, binary: values.binary, line: values.line, fn: values.function, stap: findSystemTap(values.stap) };
 const sections = [
   `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
   + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
