@@ -5,11 +5,13 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { runInThisContext } from "node:vm";
 import { compileProbes } from "../../src/api/compile-probes.ts";
+import { functionSource } from "../../src/api/markers.ts";
 import { isProbe, type Probe } from "../../src/api/probes.ts";
 import type { Settings } from "../../src/api/settings.ts";
 import { translateToTypeScript } from "../../src/api/translate.ts";
 import { printModule } from "../../src/compiler/print-ir.ts";
 import * as library from "../../src/index.ts";
+import { parseProbes } from "../../src/language/typescript/parse.ts";
 import { compileScript, type CompiledScript } from "../../src/index.ts";
 import { rewriteModule } from "../../src/rewrite/rewrite.ts";
 import { stripTypes } from "../../src/rewrite/strip.ts";
@@ -51,9 +53,9 @@ function code({ stages, plan, diagnostics }: CompiledScript, what: string): stri
   });
 }
 
-async function assertSame(name: string, script: string): Promise<void> {
-  const original = compileScript({ name, text: script }, { env: {}, unsafe: true });
-  const text = translateToTypeScript({ name, text: script });
+async function assertSame(name: string, script: string, positional: readonly string[] = []): Promise<void> {
+  const original = compileScript({ name, text: script }, { env: {}, unsafe: true, positional });
+  const text = translateToTypeScript({ name, text: script }, { positional });
   const { probes, settings } = await probesOf(text);
   const translated = compileProbes(probes, { env: {}, unsafe: true, settings });
   assert.equal(code(translated, `${name}, translated:\n${text}`), code(original, name), text);
@@ -62,10 +64,34 @@ async function assertSame(name: string, script: string): Promise<void> {
 for (const file of readdirSync("tools").filter((name) => name.endsWith(".bt"))) {
   test(`tools/${basename(file)}`, async (t) => {
     const text = readFileSync(join("tools", file), "utf8");
-    const { plan, diagnostics } = compileScript({ name: file, text }, { env: {}, unsafe: true });
+    const positional = text.includes("uprobe:$1:$2") ? ["/bin/bash", "readline", "readline"] : text.includes("kprobe:$1") ? ["vfs_read"] : [];
+    const { plan, diagnostics } = compileScript({ name: file, text }, { env: {}, unsafe: true, positional });
     if (!plan) return t.skip(`not on this machine: ${diagnostics.find(({ severity }) => severity === "error")?.message}`);
-    await assertSame(file, text);
+    await assertSame(file, text, positional);
   });
+}
+
+/** Every script of the documentation. */
+for (const [i, [, text]] of [...readFileSync("docs/language.md", "utf8").matchAll(/^```bt\n(.*?)^```$/gms)].entries()) {
+  const name = `docs/language.md, script ${i + 1}`;
+  // A loop that was written out is one here, and it prints the same.
+  if (text.includes("unroll(")) test(name, async () => { await assertPrintsSame(text); });
+  else test(name, () => assertSame(name, text));
+}
+
+/** Scripts of every construct, most of which name probes and types that are nowhere: their translations are understood. */
+for (const folder of ["src/language/bpftrace/fixtures", "src/compiler/fixtures"]) {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".bt") && !name.startsWith("errors"))) {
+    test(join(folder, file), async () => {
+      const name = join(folder, file);
+      const text = translateToTypeScript({ name, text: readFileSync(name, "utf8") }, { positional: ["7", "bbb", "ccc"] });
+      const { probes } = await probesOf(text);
+      const { diagnostics } = parseProbes(probes.map(({ handler, filter, captures, ...rest }) => ({
+        ...rest, handler: functionSource(handler, captures), ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),
+      })));
+      assert.deepEqual(diagnostics, [], text);
+    });
+  }
 }
 
 /** A script for each thing of the language, as far as the ready scripts leave it out. */

@@ -302,8 +302,8 @@ function typed(unit: Unit, node: js.Expression | js.SpreadElement): TypeName | E
   if (node.type === "UnaryExpression" && node.operator === "typeof") return unit.grammar.value(unit, node.argument);
   if (node.type === "SpreadElement" || (node.type === "Literal" && typeof node.value === "string")) return typeArgument(unit, node);
   if (node.type === "CallExpression") {
-    const callee = refer(unit, node.callee);
-    if (callee.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) return typeArgument(unit, node);
+    const callee = node.callee.type === "Identifier" || node.callee.type === "MemberExpression" ? refer(unit, node.callee) : undefined;
+    if (callee?.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) return typeArgument(unit, node);
     return argumentValue(unit, node);
   }
   if (node.type === "Identifier" || node.type === "MemberExpression") {

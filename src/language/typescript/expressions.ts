@@ -52,7 +52,6 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
         if (element === null) return unit.refuse(node, "arguments", "a tuple has no holes");
         return element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : value(unit, element);
       });
-      if (elements.length === 0) return unit.refuse(node, "arguments", "a tuple has an element or more");
       return { kind: "tuple", elements, span, type: unknownType };
     }
     case "ObjectExpression": return record(unit, node);

@@ -28,7 +28,7 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
   if (node.type === "UnaryExpression" && node.operator === "typeof") {
     return { name: "typeof", pointers: 0, dimensions: [], of: unit.grammar.value(unit, node.argument), span };
   }
-  if (node.type === "CallExpression") {
+  if (node.type === "CallExpression" && (node.callee.type === "Identifier" || node.callee.type === "MemberExpression")) {
     const callee = unit.grammar.refer(unit, node.callee);
     if (callee.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) {
       const [of, length] = node.arguments;
