@@ -1,17 +1,48 @@
 // A script as an editor has it: compiled for this machine, mistakes and all.
-import { compileScript, type CompiledScript } from "../api/compile.ts";
-import type { Span } from "../language/diagnostic.ts";
+import { thisMachine } from "../api/compile.ts";
+import { compile, type Compiled } from "../compiler/compile.ts";
+import { parse } from "../language/bpftrace/parse.ts";
+import { builtinsFor } from "../language/builtins/table.ts";
 import type { CheckedHandler } from "../language/check/checked.ts";
-import type { Expression, Probe, ProbeSpec } from "../language/program.ts";
-import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
+import type { Expression, Probe, ProbeSpec, Program } from "../language/program.ts";
+import { cgroupId } from "../linux/cgroups.ts";
+import { LinuxError } from "../linux/error.ts";
+import { resolveSpec } from "../providers/registry.ts";
 
 /** Enough for whatever `$N` a script may want: an editor has no command line. */
 const positional = Array.from({ length: 9 }, (_, i) => String(i + 1));
 
-export interface Analysis extends CompiledScript { readonly source: Source }
+export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
+  readonly source: Source;
+  readonly program: Program;
+}
 
-export function analyse(source: Source): Analysis {
-  return { ...compileScript(source, { positional, unsafe: true }), source };
+/** Up to its types, which is all that most answers need. `whole`: also what generating code finds wrong, in some five times the time. */
+export function analyse(source: Source, { whole = false } = {}): Analysis {
+  const { program, diagnostics } = parse(source, { positional, named: new Map(), builtins: builtinsFor("bpftrace") });
+  const hidden: Diagnostic[] = [];
+  // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest goes on.
+  const resolve: typeof resolveSpec = (spec, system, options) => {
+    try {
+      return resolveSpec(spec, system, options);
+    } catch (error) {
+      hidden.push({ severity: "warning", code: "feature", span: spec.span, message: hiddenText(error), help: hiddenHelp });
+      return { variants: [], diagnostics: [] };
+    }
+  };
+  const compiled = compile(program, thisMachine(), { resolve, unsafe: true, env: {}, cgroupId, until: whole ? undefined : "checked" });
+  // That nothing is left to attach to would be news of this server, not of the script.
+  const told = compiled.diagnostics.filter(({ span }) => !hidden.some((one) => contains(span, one.span.start) && contains(span, one.span.end)));
+  return { stages: compiled.stages, program, diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start), source };
+}
+
+export const hiddenHelp = "run the language server as root to see everything (in an editor's settings, as the command `sudo strobe lsp`)";
+
+/** What to say of facts that this machine keeps to itself; anything else that was thrown is thrown again. */
+export function hiddenText(error: unknown): string {
+  if (!(error instanceof Error && (error instanceof LinuxError || "code" in error))) throw error;
+  return process.geteuid?.() === 0 ? error.message : "this machine shows it to root alone, so it cannot be checked here";
 }
 
 /** What a person is shown: notes on the same place in several variants of a probe count once. */

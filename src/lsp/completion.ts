@@ -7,12 +7,12 @@ import { describe } from "../language/check/unify.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
 import type { StructType, Type } from "../language/types.ts";
 import { listProbes, providers } from "../providers/registry.ts";
-import { analyse, expressionsAt, probeAt, type Analysis } from "./analysis.ts";
+import { analyse, expressionsAt, hiddenText, probeAt, type Analysis } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 export interface Completion {
   readonly label: string;
-  readonly kind: "probe" | "field" | "value" | "function" | "variable" | "map" | "keyword" | "constant";
+  readonly kind: "probe" | "field" | "value" | "function" | "variable" | "map" | "keyword" | "constant" | "type";
   /** Shown beside the label: a type or a signature. */
   readonly detail?: string;
   readonly doc?: string;
@@ -26,8 +26,8 @@ export interface Completions {
   readonly incomplete: boolean;
 }
 
-/** Probes offered at once; a kernel has many tens of thousands. */
-const mostProbes = 400;
+/** Probes, types or constants offered at once; a kernel has many tens of thousands. */
+const mostOffered = 400;
 const keywords = ["if", "else", "while", "for", "unroll", "let", "return", "break", "continue", "sizeof", "offsetof"];
 const topWords = ["config", "fn", "macro", "struct", "enum", "let"];
 const placeholder = "strobe_member";
@@ -43,9 +43,31 @@ export function complete(source: Source, offset: number): Completions {
       const dot = /(\.|->)\s*$/.exec(text.slice(0, word.start));
       const span = { start: word.start, end: offset };
       if (dot !== null && !/\d$/.test(text.slice(0, dot.index))) return { items: memberCompletions(source, place, dot.index, span), incomplete: false };
-      return { items: nameCompletions(source, offset, word.word, span), incomplete: false };
+      const tag = /\b(struct|union|enum)\s+$/.exec(text.slice(0, word.start))?.[1] as "struct" | "union" | "enum" | undefined;
+      if (tag !== undefined) return offered(thisMachine().typeNames?.(tag) ?? [], word.word, (label) => ({ label, kind: "type", detail: tag, span }));
+      const items = nameCompletions(source, offset, word.word, span);
+      const constants = /^[A-Za-z_]\w/.test(word.word) ? offered(kernelConstants().keys(), word.word, (label) =>
+        ({ label, kind: "constant", detail: String(kernelConstants().get(label)), span })) : { items: [], incomplete: false };
+      return { items: [...items, ...constants.items], incomplete: constants.incomplete };
     }
   }
+}
+
+let constantsKnown: ReadonlyMap<string, bigint> | undefined;
+
+function kernelConstants(): ReadonlyMap<string, bigint> {
+  return (constantsKnown ??= new Map([...thisMachine().enumConstants?.() ?? []].map(({ name, value }) => [name, value])));
+}
+
+/** Names that begin as written, each once, as many as there is use for. */
+function offered(names: Iterable<string>, written: string, completion: (label: string) => Completion): Completions {
+  const items = new Map<string, Completion>();
+  for (const name of names) {
+    if (name === "" || !name.startsWith(written) || items.has(name)) continue;
+    if (items.size >= mostOffered) return { items: [...items.values()], incomplete: true };
+    items.set(name, completion(name));
+  }
+  return { items: [...items.values()], incomplete: false };
 }
 
 type Place =
@@ -90,12 +112,16 @@ function probeCompletions(written: string, span: Span): Completions {
   }
   const [provider] = written.split(":");
   const items: Completion[] = [];
-  for (const { probe } of listProbes(`${written}*`, thisMachine(), { verbose: false })) {
-    // The list has full names; what was written may be an alias.
-    const label = `${provider}${probe.slice(probe.indexOf(":"))}`;
-    if (!label.startsWith(written)) continue;
-    items.push({ label, kind: "probe", span });
-    if (items.length >= mostProbes) return { items, incomplete: true };
+  try {
+    for (const { probe } of listProbes(`${written}*`, thisMachine(), { verbose: false })) {
+      // The list has full names; what was written may be an alias.
+      const label = `${provider}${probe.slice(probe.indexOf(":"))}`;
+      if (!label.startsWith(written)) continue;
+      items.push({ label, kind: "probe", span });
+      if (items.length >= mostOffered) return { items, incomplete: true };
+    }
+  } catch (error) {
+    hiddenText(error);
   }
   return { items, incomplete: false };
 }

@@ -4,7 +4,7 @@ import type { Span } from "../language/diagnostic.ts";
 import type { CheckedMap } from "../language/check/checked.ts";
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import { findProvider, listProbes } from "../providers/registry.ts";
-import { expressionsAt, specAt, type Analysis } from "./analysis.ts";
+import { expressionsAt, hiddenHelp, hiddenText, specAt, type Analysis } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 /** What an editor shows about a place. */
@@ -65,9 +65,13 @@ function probeText(text: string, provider: string): string {
   if (known === undefined) return code(text);
   const lines: string[] = [];
   // A wildcard may stand for thousands: the first few will do.
-  for (const { probe, details = [] } of listProbes(text, thisMachine(), { verbose: true })) {
-    lines.push(probe, ...details);
-    if (lines.length >= mostLines) break;
+  try {
+    for (const { probe, details = [] } of listProbes(text, thisMachine(), { verbose: true })) {
+      lines.push(probe, ...details);
+      if (lines.length >= mostLines) break;
+    }
+  } catch (error) {
+    return `${code(text)}\n\n${known.doc}\n\n${hiddenText(error)}: ${hiddenHelp}`;
   }
   return `${code(lines.length === 0 ? text : lines.slice(0, mostLines).join("\n"))}\n\n${known.doc}`;
 }

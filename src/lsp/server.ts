@@ -11,12 +11,15 @@ import { complete, type Completion } from "./completion.ts";
 import { definition, outline, type OutlineEntry } from "./definition.ts";
 import { hover } from "./hover.ts";
 
-/** Milliseconds without a change before a text is compiled. */
-const quiet = 150;
+/** Milliseconds without a change before a text is checked: as long as that takes, so that typing is not in its way. */
+const quiet = { least: 15, most: 200 };
+/** And before code is generated for it, which finds what the checker cannot see, and nobody waits for. */
+const settled = 600;
 
 const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> = {
   probe: CompletionItemKind.Event, field: CompletionItemKind.Field, value: CompletionItemKind.Constant, function: CompletionItemKind.Function,
   variable: CompletionItemKind.Variable, map: CompletionItemKind.Variable, keyword: CompletionItemKind.Keyword, constant: CompletionItemKind.EnumMember,
+  type: CompletionItemKind.Struct,
 };
 const symbolKinds: Readonly<Record<OutlineEntry["kind"], SymbolKind>> = {
   probe: SymbolKind.Event, function: SymbolKind.Function, struct: SymbolKind.Struct, enum: SymbolKind.Enum,
@@ -28,22 +31,47 @@ export function serve(): Promise<never> {
   const documents = new TextDocuments(TextDocument);
   const analyses = new Map<string, { readonly version: number; readonly analysis: Analysis }>();
   const waiting = new Map<string, NodeJS.Timeout>();
+  /** What the last check took. */
+  let taken = 0;
 
   const source = (document: TextDocument): Analysis["source"] => ({ name: document.uri, text: document.getText() });
   const analysisOf = (document: TextDocument): Analysis => {
     const known = analyses.get(document.uri);
     if (known?.version === document.version) return known.analysis;
+    const from = performance.now();
     const analysis = analyse(source(document));
+    taken = performance.now() - from;
     analyses.set(document.uri, { version: document.version, analysis });
     return analysis;
   };
   const range = (document: TextDocument, { start, end }: Span): Range => ({ start: document.positionAt(start), end: document.positionAt(end) });
-  const validate = (document: TextDocument): void => {
-    const diagnostics = diagnosticsOf(analysisOf(document)).map(({ severity, code, span, message, help }): Diagnostic => ({
+  /** A mistake in strobe must not end the server: the next text will do. */
+  const guarded = (work: () => void) => (): void => {
+    try {
+      work();
+    } catch (error) {
+      connection.console.error(error instanceof Error ? error.stack ?? error.message : String(error));
+    }
+  };
+  const later = ({ uri }: TextDocument, milliseconds: number, work: () => void): void => {
+    clearTimeout(waiting.get(uri));
+    waiting.set(uri, setTimeout(guarded(work), milliseconds));
+  };
+  const publish = (document: TextDocument, analysis: Analysis): void => {
+    const diagnostics = diagnosticsOf(analysis).map(({ severity, code, span, message, help }): Diagnostic => ({
       severity: severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
       source: "strobe", code, range: range(document, span), message: help === undefined ? message : `${message}\n${help}`,
     }));
     void connection.sendDiagnostics({ uri: document.uri, version: document.version, diagnostics });
+  };
+  const validate = (document: TextDocument): void => {
+    const analysis = analysisOf(document);
+    publish(document, analysis);
+    if (analysis.stages.checked === undefined) return;
+    later(document, settled + taken, () => {
+      const whole = analyse(source(document), { whole: true });
+      if (whole.diagnostics.length > analysis.diagnostics.length) publish(document, whole);
+    });
   };
   /** What a request is about; undefined for a document that is not open. */
   const at = (uri: string): TextDocument | undefined => documents.get(uri);
@@ -57,8 +85,7 @@ export function serve(): Promise<never> {
     },
   }));
   documents.onDidChangeContent(({ document }) => {
-    clearTimeout(waiting.get(document.uri));
-    waiting.set(document.uri, setTimeout(() => validate(document), quiet));
+    later(document, Math.min(Math.max(taken, quiet.least), quiet.most), () => validate(document));
   });
   documents.onDidClose(({ document: { uri } }) => {
     clearTimeout(waiting.get(uri));

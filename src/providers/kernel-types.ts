@@ -74,10 +74,11 @@ export class KernelTypes implements TypeScope {
   }
 
   similar(name: string, tag?: "struct" | "union" | "enum"): string[] {
-    return nearest(name, this.#names(tag));
+    return nearest(name, this.names(tag));
   }
 
-  *#names(tag: "struct" | "union" | "enum" | undefined): Iterable<string> {
+  /** All names of a kind, some more than once; without a tag those of typedefs and base types. */
+  *names(tag: "struct" | "union" | "enum" | undefined): Iterable<string> {
     const inherited = { inherited: true };
     switch (tag) {
       case "struct":

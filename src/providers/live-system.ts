@@ -169,6 +169,10 @@ class Live implements LiveSystem {
     return [...new Set(this.#allTypes().flatMap((types) => types.rawTracepointNames()))].sort();
   }
 
+  typeNames(tag?: "struct" | "union" | "enum"): Iterable<string> {
+    return this.#kernelTypes()?.names(tag) ?? [];
+  }
+
   *enumConstants(): Iterable<BtfConstant> {
     const seen = new Set<string>();
     for (const types of this.#allTypes()) {

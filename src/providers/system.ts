@@ -39,6 +39,8 @@ export interface System {
   rawTracepoints(): readonly string[];
   /** Constants of the kernel's enums and its modules', each name once: for listings. Absent on machines without any. */
   enumConstants?(): Iterable<{ readonly name: string; readonly value: bigint }>;
+  /** Names of the kernel's types, for completion: with a tag (`struct`), or those that go without. Some more than once. */
+  typeNames?(tag?: "struct" | "union" | "enum"): Iterable<string>;
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];
   /** A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a pid. */
@@ -96,7 +98,7 @@ export interface Binary {
   readonly path: string;
   /** Path as the user would write it. */
   readonly shownPath: string;
-  readonly buildId?: string;
+  readonly buildId?: string | undefined;
   readonly machine: "x86-64" | "arm64" | "other";
   /** Function symbols by name: file offsets. Includes .dynsym, .symtab and .gnu_debugdata. */
   symbol(name: string): BinarySymbol | undefined;
@@ -126,7 +128,7 @@ export interface Binary {
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */
-  readonly threadLocals?: ThreadLocals | string;
+  readonly threadLocals?: ThreadLocals | string | undefined;
 }
 
 /** Of an executable: bytes, and what the end is aligned to. A library's is wherever the loader says. */

@@ -1,13 +1,15 @@
 // The language server as an editor meets it: through the protocol.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import {
   createProtocolConnection, StreamMessageReader, StreamMessageWriter,
   type CompletionList, type Diagnostic, type DocumentSymbol, type Hover, type InitializeResult, type Location, type ProtocolConnection,
   type PublishDiagnosticsParams, type TextEdit,
 } from "vscode-languageserver/node";
-import { command } from "../support/strobe.ts";
+import { command, temporaryFolder } from "../support/strobe.ts";
 
 const uri = "file:///script.bt";
 let server: ChildProcess;
@@ -111,6 +113,15 @@ test("names of the script and builtins complete in bodies", async () => {
   assert.deepEqual(await labels("begin { } // ‸"), []);
 });
 
+test("types and constants of the kernel complete by their first letters", async () => {
+  assert.ok((await labels("kprobe:vfs_read { print(((struct task_str‸")).includes("task_struct"));
+  assert.ok((await labels("begin { print(sizeof(struct tcp_soc‸)); }")).every((name) => name.startsWith("tcp_soc")));
+  const states = await labels("tracepoint:sock:inet_sock_set_state /args.newstate == TCP_LISTE‸/ { }");
+  assert.deepEqual(states.filter((name) => name.startsWith("TCP_")), ["TCP_LISTEN"]);
+  const many = await ask<CompletionList>("textDocument/completion", "begin { $x = (struct ‸");
+  assert.deepEqual([many.items.length, many.isIncomplete], [400, true]);
+});
+
 test("hovering shows types, docs and a probe's arguments", async () => {
   assert.match(await shown("begin { $x‸ = (uint8)1; }"), /\$x : uint8/);
   assert.match(await shown("begin { @m[pid, comm] = 1; print(@m‸); }"), /@m\[uint64, string\[16\]\] : int64/);
@@ -134,6 +145,67 @@ test("the outline lists probes, functions and types; formatting is strobe fmt's"
   assert.deepEqual(symbols.map(({ name }) => name), ["S", "f", "begin, end"]);
   const [{ newText }] = await connection.sendRequest<TextEdit[]>("textDocument/formatting", { textDocument: { uri }, options: {} });
   assert.equal(newText, "struct S { int a; };\nfn f($x : uint64) : uint64 { return $x; }\nbegin, end { print(f(1)) }\n");
+});
+
+test("mistakes of a long script come in time, and those of an older text do not come", async () => {
+  const probes = Array.from({ length: 200 }, (_, i) => `tracepoint:sched:sched_switch /args.next_pid == ${i}/ { @a[args.prev_comm, ${i}] = count(); }\n`);
+  await write(probes.join(""));
+  const times: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const begun = performance.now();
+    const [mistake] = await write(`${probes.join("")}begin { print(pidd${i}); }`);
+    times.push(performance.now() - begun);
+    assert.equal(mistake.range.start.line, 200);
+  }
+  // Code for as many probes takes some seconds of a busy machine to generate.
+  assert.ok(Math.min(...times) < 1500, `${times.map(Math.round).join()} ms`);
+  const old = write("begin { print(olld); }");
+  let answered = false;
+  void old.then(() => { answered = true; });
+  assert.deepEqual(await write("begin { print(pid); }"), []);
+  assert.equal(answered, false);
+});
+
+test("positions that are in no text have answers", async () => {
+  await write("begin { print(\"😀\", pid); }");
+  const positions = [{ line: -1, character: 3 }, { line: 7e8, character: -2 }, { line: 0, character: 1e9 }, { line: 0, character: 16 }, { line: 0.5, character: 1.5 }];
+  for (const position of positions) {
+    for (const method of ["hover", "completion", "definition"]) await connection.sendRequest(`textDocument/${method}`, { textDocument: { uri }, position });
+  }
+  await connection.sendNotification("textDocument/didChange", {
+    textDocument: { uri, version: ++version }, contentChanges: [{ range: { start: { line: 9, character: 9 }, end: { line: 99, character: 0 } }, text: "\nbegin { }" }],
+  });
+  assert.deepEqual(await write("begin { }"), []);
+});
+
+test("who is not root is told what cannot be seen, and has the rest", { skip: process.geteuid?.() === 0 ? false : "only root can become somebody else" }, async () => {
+  const text = "tracepoint:sched:sched_switch { print(args.next_pid); }\nbegin { print(pidd); }";
+  // Its own copy: what root has built may be in a folder that is closed to others.
+  const folder = temporaryFolder();
+  try {
+    chmodSync(folder.path, 0o755);
+    cpSync(resolve("dist/lsp.js"), join(folder.path, "lsp.js"));
+    mkdirSync(join(folder.path, "node_modules"));
+    for (const name of ["koffi", "@koromix"]) cpSync(resolve("node_modules", name), join(folder.path, "node_modules", name), { recursive: true, dereference: true });
+    const own = spawn(process.execPath, ["-e", `require(${JSON.stringify(join(folder.path, "lsp.js"))}).serve()`], { stdio: ["pipe", "pipe", "inherit"], uid: 65534, gid: 65534, cwd: "/", timeout: 60_000 });
+    const other = createProtocolConnection(new StreamMessageReader(own.stdout), new StreamMessageWriter(own.stdin));
+    const told = new Promise<PublishDiagnosticsParams>((done) => { other.onNotification("textDocument/publishDiagnostics", done); });
+    other.listen();
+    await other.sendRequest("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+    await other.sendNotification("initialized", {});
+    await other.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId: "bpftrace", version: 0, text } });
+    const { diagnostics } = await told;
+    assert.deepEqual(diagnostics.map(({ severity, range }) => [severity, range.start.line]), [[2, 0], [1, 1]]);
+    assert.match(JSON.stringify(diagnostics[0].message), /root alone.*sudo strobe lsp/);
+    const list = await other.sendRequest<CompletionList>("textDocument/completion", { textDocument: { uri }, position: { line: 0, character: 23 } });
+    assert.deepEqual(list.items, []);
+    await other.sendRequest("shutdown");
+    await other.sendNotification("exit");
+    await new Promise((ended) => { own.once("exit", ended); });
+    other.dispose();
+  } finally {
+    folder.remove();
+  }
 });
 
 test("any text at all gets an answer", async () => {
