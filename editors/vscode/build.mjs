@@ -1,7 +1,7 @@
 // Makes the extension: grammar with the table's builtins, client, server, and the one native package that the server loads.
 // `node editors/vscode/build.mjs FOLDER` leaves a folder that VS Code installs (`code --install-extension` takes it packed).
-import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
@@ -17,6 +17,7 @@ await build({
   stdin: { contents: 'import { serve } from "./src/lsp/server.ts"; void serve();', resolveDir: root },
 });
 for (const file of ["package.json", "language-configuration.json", "README.md"]) cpSync(join(here, file), join(target, file));
+cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
 
 // Names of builtins come from the table that the compiler reads.
 const table = join(root, "build/vscode/table.mjs");
@@ -31,6 +32,13 @@ mkdirSync(join(target, "syntaxes"), { recursive: true });
 writeFileSync(join(target, "syntaxes/bpftrace.tmLanguage.json"), grammar.replace("BUILTIN_VALUES", values.join("|")));
 
 const platforms = readdirSync(join(root, "node_modules/@koromix")).map((name) => `@koromix/${name}`);
+// Beside the server: at the top, the packer would take them for what development needs, and leave them out. Only what runs, and
+// its licences.
+const runs = /(\.(c?js|json|wasm|node)|LICENSE\.txt)$/;
 for (const name of ["koffi", "iced-x86", ...platforms]) {
-  cpSync(join(root, "node_modules", name), join(target, "node_modules", name), { recursive: true, dereference: true });
+  const from = join(root, "node_modules", name);
+  cpSync(from, join(target, "dist/node_modules", name), {
+    recursive: true, dereference: true,
+    filter: (path) => statSync(path).isDirectory() ? !/^(doc|lib|tests|vendor|src\/koffi\/src\/abi)$/.test(relative(from, path)) : runs.test(path),
+  });
 }

@@ -1,7 +1,7 @@
 // The extension for VS Code: built whole, moved to a folder of its own, its grammar and its server tried there.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
@@ -61,6 +61,30 @@ test("declarations and directives", () => {
     "return keyword.control", "$a variable.other.local", "} punctuation.section.block.end", "/* comment.block", "a comment.block", "b comment.block", "*/ comment.block",
     "struct storage.type", "S entity.name.type", "{ punctuation.section.block.begin", "int storage.type", "} punctuation.section.block.end",
   ]);
+});
+
+test("the package has what its manifest names and what runs, and nothing else", () => {
+  const files = readdirSync(folder.path, { recursive: true, encoding: "utf8" }).filter((name) => !statSync(join(folder.path, name)).isDirectory());
+  const manifest = JSON.parse(readFileSync(join(folder.path, "package.json"), "utf8")) as {
+    main: string; activationEvents: string[];
+    contributes: {
+      languages: { id: string; configuration: string }[]; grammars: { language: string; path: string }[]; commands: { command: string }[];
+      configuration: { properties: Record<string, { scope: string }> };
+    };
+  };
+  const { languages, grammars, commands, configuration } = manifest.contributes;
+  const named = [manifest.main, ...languages.map((one) => one.configuration), ...grammars.map(({ path }) => path)];
+  assert.deepEqual(named.map((name) => name.replace("./", "")).filter((name) => !files.includes(name)), []);
+  assert.deepEqual(manifest.activationEvents, languages.map(({ id }) => `onLanguage:${id}`));
+  assert.deepEqual(grammars.map(({ language }) => language), languages.map(({ id }) => id));
+  // A workspace must not say what is run.
+  assert.equal(configuration.properties["strobe.server"].scope, "machine");
+  const code = readFileSync(join(folder.path, manifest.main), "utf8");
+  for (const { command } of commands) assert.ok(code.includes(`"${command}"`), command);
+  // At the top they would be left out of the package, as nothing there depends on them.
+  assert.deepEqual(files.filter((name) => name.startsWith("node_modules/")), []);
+  assert.ok(files.includes("LICENSE"));
+  assert.deepEqual(files.filter((name) => !/\.(c?js|json|wasm|node)$|LICENSE(\.txt)?$|^README\.md$/.test(name)), []);
 });
 
 test("the server that comes with it answers, with nothing else installed", async () => {
