@@ -1,10 +1,12 @@
 // Walks the stack of the current process by unwinding tables (debuginfo/unwind-table.ts), as a function of its own behind the
 // handler. The session keeps maps for it: of each process, where what is mapped; of each file, where what code is in it; and the
 // nodes of search trees over the rules of each binary, two levels of them. Of processes that the session has not met yet, the
-// kernel is asked which file an address is mapped from. Searching is free of branches, so that the verifier walks each round once.
+// kernel is asked which file an address is mapped from. Searching is free of branches, so that the verifier walks each round once:
+// a round is the body of a loop (Linux 6.9), or a callback of bpf_loop (5.17); before, the verifier walks every round.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
+import type { Capabilities } from "../../language/check/checked.ts";
 import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
 import { cutStack, fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
 import type { MappedFiles } from "../mapped-files.ts";
@@ -29,8 +31,12 @@ const signalFrame = { bp: 120, sp: 160 } as const;
 const slot = { key: -8, words: -24, limit: -32, root: -40, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
 /** Likewise: the memory area that was found last, what to add to an address for the place in its file, and that file's key. */
 const area = { start: 64, end: 72, toFile: 80, inode: 88, device: 96 } as const;
-/** Likewise: where the code that the last call was in begins, how long it is, and what to add for its tree's keys. */
+/** Likewise, in a loop: where the code that the last call was in begins, how long it is, and what to add for its tree's keys. */
 const last = { start: 104, size: 112, shift: 120 } as const;
+/** Likewise, in a callback: the address to go on with. */
+const goesOn = 104;
+/** What a callback is given: the limit, the memory for the result and the process's mappings, in the frame from here on. */
+const given = { at: -32, limit: 0, memory: 8, mappings: 16 } as const;
 /** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
 const instancesPassed = 4;
 const hashFactor = 0x9e3779b97f4a7c15n;
@@ -42,7 +48,15 @@ export interface UnwinderOptions {
   readonly instances: ReturnInstances | undefined;
   /** Where `writeMappedFile` is; undefined where the kernel cannot be asked. */
   readonly mappedFile: Label | undefined;
+  /** The verifier knows loops that it need not walk to their end. */
   readonly mayGoto: boolean;
+  /** A round is a function of its own, there, that bpf_loop calls. */
+  readonly round: Label | undefined;
+}
+
+/** Whether rounds are called: bpf_loop came with Linux 5.17. */
+export function callsRounds({ kernel: [major, minor], mayGoto }: Capabilities): boolean {
+  return !mayGoto && (major > 5 || (major === 5 && minor >= 17));
 }
 
 /**
@@ -51,7 +65,7 @@ export interface UnwinderOptions {
  */
 export function writeUnwinder(
   assembler: Assembler<RelocationNote>, maps: { readonly processes: number; readonly nodes: number; readonly wanted: number; readonly files: number },
-  { instances, mappedFile, mayGoto }: UnwinderOptions,
+  { instances, mappedFile, mayGoto, round: called }: UnwinderOptions,
 ): void {
   const a = assembler;
   const call = (name: HelperName): void => a.call(helpers[name].id);
@@ -101,8 +115,10 @@ export function writeUnwinder(
       a.alu(Alu.ADD, true, 2, 0);
     }
   };
+  // Of what is kept in memory the verifier knows nothing, so that a round looks like the one before.
+  const counted = mayGoto || called !== undefined;
   /** The address is a return address: the call is before it. */
-  const called = (): void => {
+  const isReturn = (): void => {
     move(1, ADDRESS);
     a.aluImmediate(Alu.ADD, true, 1, -1);
     store(slot.call, 1);
@@ -251,10 +267,50 @@ export function writeUnwinder(
     a.storeImmediate(8, MEMORY, last.size, 0);
     a.storeImmediate(8, FRAME, slot.root, 0);
   }
-  const round = a.here();
-  if (mayGoto) {
-    // Read anew, it is any number to the verifier, which so sees a round like the one before.
-    a.mayGoto(done);
+  const finish = (): void => {
+    if (counted) {
+      countedFrames();
+      load(1, slot.limit);
+      a.jumpIf(Jump.JGT, true, COUNT, 1, none);
+    }
+    a.store(4, MEMORY, 0, COUNT);
+    move(1, COUNT);
+    a.aluImmediate(Alu.LSH, true, 1, 3);
+    move(2, MEMORY);
+    a.alu(Alu.ADD, true, 2, 1);
+    a.storeImmediate(8, 2, unwoundAddresses, 0);
+    // Positive, as the numbers of stacks are that the kernel captured.
+    load(0, slot.hash);
+    a.aluImmediate(Alu.RSH, true, 0, 1);
+    const fine = a.label();
+    a.jumpIfImmediate(Jump.JNE, true, 0, 0, fine);
+    set(0, 1);
+    a.bind(fine);
+    a.exit();
+    a.bind(none);
+    set(0, 0);
+    a.exit();
+  };
+  if (called !== undefined) {
+    store(goesOn, ADDRESS);
+    store(given.at + given.memory, MEMORY);
+    store(given.at + given.mappings, MAPPINGS);
+    load(1, slot.limit);
+    a.functionAddress(2, called);
+    addressOf(3, given.at);
+    set(4, 0);
+    call("loop");
+    finish();
+    a.bind(called);
+    a.load(8, false, 1, 2, given.limit);
+    store(slot.limit, 1);
+    a.load(8, false, MEMORY, 2, given.memory);
+    a.load(8, false, MAPPINGS, 2, given.mappings);
+    load(ADDRESS, goesOn);
+  }
+  const round = called === undefined ? a.here() : undefined;
+  if (mayGoto) a.mayGoto(done);
+  if (counted) {
     countedFrames();
     load(1, slot.limit);
     a.jumpIf(Jump.JGE, true, COUNT, 1, done);
@@ -273,7 +329,7 @@ export function writeUnwinder(
   a.alu(Alu.XOR, true, 1, 2);
   store(slot.hash, 1);
   a.aluImmediate(Alu.ADD, true, COUNT, 1);
-  if (mayGoto) a.store(4, MEMORY, 0, COUNT);
+  if (counted) a.store(4, MEMORY, 0, COUNT);
   load(1, slot.limit);
   a.jumpIf(Jump.JGE, true, COUNT, 1, done);
 
@@ -379,7 +435,7 @@ export function writeUnwinder(
   readUser(slot.words, 16, broken);
   load(ADDRESS, slot.words + 8);
   if (instances) replaced(instances);
-  called();
+  isReturn();
   load(1, slot.rbpRule);
   a.jumpIfImmediate(Jump.JEQ, true, 1, SavedRbp.same, next);
   const [elsewhere, below, lost] = [a.label(), a.label(), a.label()];
@@ -414,39 +470,29 @@ export function writeUnwinder(
   load(1, slot.words);
   store(slot.bp, 1);
   load(ADDRESS, slot.words + 8);
-  called();
+  isReturn();
 
   a.bind(next);
-  a.jumpIfImmediate(Jump.JNE, true, ADDRESS, 0, round);
-  a.jump(done);
+  if (round !== undefined) {
+    a.jumpIfImmediate(Jump.JNE, true, ADDRESS, 0, round);
+    a.jump(done);
+  } else {
+    a.jumpIfImmediate(Jump.JEQ, true, ADDRESS, 0, done);
+    store(goesOn, ADDRESS);
+    set(0, 0);
+    a.exit();
+  }
 
   a.bind(broken);
   a.load(4, false, 1, MEMORY, 4);
   a.jumpIfImmediate(Jump.JNE, true, 1, 0, done);
   a.storeImmediate(4, MEMORY, 4, cutStack.broken);
   a.bind(done);
-  if (mayGoto) {
-    countedFrames();
-    load(1, slot.limit);
-    a.jumpIf(Jump.JGT, true, COUNT, 1, none);
+  if (called === undefined) finish();
+  else {
+    set(0, 1);
+    a.exit();
   }
-  a.store(4, MEMORY, 0, COUNT);
-  move(1, COUNT);
-  a.aluImmediate(Alu.LSH, true, 1, 3);
-  move(2, MEMORY);
-  a.alu(Alu.ADD, true, 2, 1);
-  a.storeImmediate(8, 2, unwoundAddresses, 0);
-  // Positive, as the numbers of stacks are that the kernel captured.
-  load(0, slot.hash);
-  a.aluImmediate(Alu.RSH, true, 0, 1);
-  const fine = a.label();
-  a.jumpIfImmediate(Jump.JNE, true, 0, 0, fine);
-  set(0, 1);
-  a.bind(fine);
-  a.exit();
-  a.bind(none);
-  set(0, 0);
-  a.exit();
 }
 
 /** A callback of bpf_find_vma: r2 is the memory area, r3 leads to the memory that gets its `area`. */
