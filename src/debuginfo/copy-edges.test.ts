@@ -108,6 +108,12 @@ test("an end at another beginning is seen in front of it", () => {
   assert.deepEqual(shown(edges({ code: [nop, inc, inc, ret], own: [[1, 3]], entry: 1, choice })).out, ["1"]);
 });
 
+test("a copy that begins with the jump by which it ends begins in front of it", () => {
+  // 0: dec; 2: jle 8; 4: inc; 6: nop (the caller's); 7: nop; 8: ret
+  const found = edges({ code: [dec, jle(4), inc, nop, nop, ret], own: [[2, 6]], entry: 2 });
+  assert.deepEqual(shown(found), { in: ["0"], out: ["2 if 14", "6"], lost: [0, 0] });
+});
+
 test("the cases of a switch are where its table says", () => {
   // cmp $1,%eax; ja 14 (out); lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; two cases; ret
   const code = [

@@ -29,16 +29,18 @@ export interface Copy {
   readonly ranges: readonly { readonly low: bigint; readonly high: bigint }[];
 }
 
-/** Of pieces of one call, those that control comes to from the others only: by number, which it comes from. */
+/** Of pieces of one call, those that go on where another leaves, and that control comes to by way of others only: which one that is. */
 export function continuations(flow: CodeFlow, pieces: readonly Copy["ranges"][]): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   const owns = pieces.map((ranges) => ownOf(flow, ranges));
   for (const [piece, own] of owns.entries()) for (const index of own) owners.set(index, piece);
+  const heads = new Set(firstOf(flow, new Set(owners.keys())).map((index) => owners.get(index)));
   const found = new Map<number, number>();
   for (const [piece, own] of owns.entries()) {
-    const from = firstOf(flow, own).flatMap((start) => (flow.roots.includes(start) ? [undefined] : flow.predecessors[start].map((before) => owners.get(before))));
+    if (heads.has(piece)) continue;
+    const from = firstOf(flow, own).flatMap((start) => flow.predecessors[start].map((before) => owners.get(before)));
     const other = from.find((one) => one !== undefined && one !== piece);
-    if (other !== undefined && from.every((one) => one !== undefined)) found.set(piece, other);
+    if (other !== undefined) found.set(piece, other);
   }
   return found;
 }
@@ -77,7 +79,8 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   }
   const places = new Places(flow, choice);
   const [into, outOf] = [places.seeing(entering, "entry", starts), places.seeing(leaving, "exit", new Set())];
-  return { entries: into.places, exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost };
+  const first = new Set(outOf.places.map(({ address }) => address));
+  return { entries: into.places.map((place) => places.inFrontOf(place, first)), exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost };
 }
 
 interface Edge { readonly from: number; /** Absent: out of the function. */ readonly to: number | undefined; readonly tail?: boolean }
@@ -235,6 +238,16 @@ class Places {
       else add(source);
     }
     return { places: [...places.values()], lost };
+  }
+
+  /** A beginning that is an end as well is seen an instruction earlier, where that can be: probes at one place run in any order. */
+  inFrontOf(place: EdgePlace, ends: ReadonlySet<bigint>): EdgePlace {
+    const { addresses, bytes, flows, successors, predecessors, unsure } = this.#flow;
+    const index = ends.has(place.address) && place.condition === undefined ? this.#flow.at(place.address) : undefined;
+    if (index === undefined || unsure.has(index) || predecessors[index].length !== 1) return place;
+    const [before] = predecessors[index];
+    const plain = flows[before] === "next" && successors[before].length === 1 && this.#choice.allowed(bytes(before), addresses[before]);
+    return plain && !ends.has(addresses[before]) ? { address: addresses[before] } : place;
   }
 
   /** An instruction, or one that certainly runs after it, that can be probed. */

@@ -34,7 +34,7 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
   }
 
   const places: Place[] = [];
-  const ends = new InlinedEnds(binary, options.kernel).of(copies);
+  const ends = new InlinedEnds(binary, options.kernel?.()).of(copies);
   copies = ends.map(({ copy }) => copy);
   let lost = 0;
   let unknown = 0;

@@ -55,4 +55,6 @@ export interface KprobeSite {
   readonly wildcard?: string;
   /** How many calls may be under way at once before returns are missed; the kernel's choice where it is absent. */
   readonly maxactive?: number;
+  /** Of a probe on returns: the place itself is where something returns. */
+  readonly inPlace?: boolean;
 }

@@ -8,8 +8,11 @@ import type { KprobeSite } from "./kernel-functions.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { missing, refused, variantsOf, type Variant } from "./resolution.ts";
 import type { KernelImage, System } from "./system.ts";
-import { placesNamed, placesOfLine, type Places } from "./user-places.ts";
-import { withVariables } from "./user-variables.ts";
+import { copyContext, whatBodiesHave } from "./inlined-places.ts";
+import { kernelSurroundings } from "./kernel-detours.ts";
+import type { Places, Wanted } from "./places.ts";
+import { copiesBeside, placesNamed, placesOfLine } from "./user-places.ts";
+import { withVariables, type InlinedCopy } from "./user-variables.ts";
 
 /** What the handler mentions that no BTF tells. */
 export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
@@ -37,20 +40,37 @@ export function kernelLine(spec: ProbeSpec, context: Context, system: System, op
 /** The copies of a function that was inlined wherever it is called; nothing where debug information knows none. */
 export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions, image = kernelImageOf(system)): Resolution | undefined {
   if (typeof image === "string") return undefined;
-  const places = placesNamed(image.binary, name, { cpp: false, inlined: true, returns });
+  const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
   if ("places" in places && places.places.length === 0) return undefined;
   return resolution(spec, context.provider, places, image, context, system, options);
 }
 
+/** A resolution with the copies of a function beside its body, which that is of; where no debug information is installed, as it is. */
+export function withKernelCopies(body: Resolution, spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions): Resolution {
+  const image = kernelImageOf(system);
+  const address = typeof image === "string" ? undefined : system.symbolAddress(name);
+  if (typeof image === "string" || address === undefined) return body;
+  const offset = image.binary.fileOffset(address - image.slide);
+  const known = offset === undefined ? undefined : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
+  if (known === undefined) return body;
+  const copies = resolution(spec, context.provider, known, image, context, system, options);
+  return { variants: [...body.variants, ...copies.variants], diagnostics: [...body.diagnostics, ...copies.diagnostics] };
+}
+
+function wantedOf({ binary }: KernelImage, returns: boolean, { uses }: ResolveOptions): Wanted {
+  const bodiesOnly = whatBodiesHave(returns, uses);
+  return { cpp: false, inlined: true, returns, kernel: () => kernelSurroundings(binary), ...(bodiesOnly === undefined ? {} : { bodiesOnly }) };
+}
+
 /** A context with what debug information tells of the variables at an address of the running kernel. */
-export function withKernelVariables(context: Context, address: bigint, returns: boolean, system: System, options: Pick<ResolveOptions, "uses">): { readonly context: Context; readonly key: string } {
+export function withKernelVariables(context: Context, address: bigint, returns: boolean, system: System, options: Pick<ResolveOptions, "uses">, inlined?: InlinedCopy): { readonly context: Context; readonly key: string } {
   const module = system.moduleAt?.(address);
   const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
   if (typeof image === "string") return { context: { ...context, variables: image }, key: image };
   const { binary, slide } = image;
   const offset = binary.fileOffset(address - slide);
   if (offset === undefined) return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
-  return withVariables(context, { binary, offset, returns, kernelSlide: slide }, system, options);
+  return withVariables(context, { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) }, system, options);
 }
 
 /** The copies of a function that was inlined in a module; of any loaded one that has some, where none is named. */
@@ -91,14 +111,19 @@ function resolution(spec: ProbeSpec, shown: string, places: Places, { binary, sl
   const variants = new Map<string, Variant>();
   // Several places: the kernel would name the functions that copies are in.
   const named: Context = { ...context, func: "site" };
-  for (const { name, offset, func } of places.places) {
+  for (const place of places.places) {
+    const { name, offset, func, inlined } = place;
     const linked = binary.address(offset);
     if (linked === undefined) continue;
     const address = linked + slide;
-    const site: SiteRef = { name: `${shown}:${name}`, func: func ?? name, data: { offset: address } satisfies KprobeSite };
-    const seen = options.uses.has("args") || wantsKernelVariables(options.uses) ? withKernelVariables(named, address, false, system, options) : { context: named, key: "" };
-    const known = variants.get(seen.key);
-    variants.set(seen.key, known === undefined ? { context: seen.context, provider: context.provider, sites: [site] } : { ...known, sites: [...known.sites, site] });
+    const ends = inlined !== undefined && context.retval !== undefined;
+    const site: SiteRef = { name: `${shown}:${name}`, func: func ?? name, data: { offset: address, ...(ends ? { inPlace: true } : {}) } satisfies KprobeSite };
+    const wanted = !ends && (options.uses.has("args") || wantsKernelVariables(options.uses));
+    const seen = wanted ? withKernelVariables(named, address, false, system, options, inlined) : { context: named, key: "" };
+    const copy = copyContext(seen.context, place, ends);
+    const key = `${seen.key} ${copy.key}`;
+    const known = variants.get(key);
+    variants.set(key, known === undefined ? { context: copy.context, provider: context.provider, sites: [site] } : { ...known, sites: [...known.sites, site] });
   }
   return { variants: [...variants.values()].flatMap((variant) => (variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options))), diagnostics };
 }

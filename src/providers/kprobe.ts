@@ -13,7 +13,7 @@ import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Attachment, Provider } from "./provider.ts";
-import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelVariables } from "./kernel-places.ts";
+import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -179,12 +179,21 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       cookie: true,
     };
   }
-  return provider;
+  return {
+    ...provider,
+    resolve(spec, system, options) {
+      const body = provider.resolve(spec, system, options);
+      // Only a name alone means copies as well.
+      const [wanted = "", ...more] = spec.parts.filter((part) => !part.startsWith("maxactive="));
+      if (body.variants.length === 0 || more.length > 0 || /[@+*?[]|^\d/.test(wanted)) return body;
+      return withKernelCopies(body, spec, wanted, returns, context(system, false), system, options);
+    },
+  };
 }
 
 /** The perf event of a site's kprobe; those with room of their own need a definition, which is to be removed after it. */
 function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: KprobeEvent[]): number {
-  const { symbol, offset, maxactive } = data as KprobeSite;
+  const { symbol, offset, maxactive, inPlace = false } = data as KprobeSite;
   const everywhere = { pid: -1, cpu: 0 };
   return withReason(name, () => {
     if (maxactive !== undefined) {
@@ -195,7 +204,7 @@ function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: Kpro
     const type = pmuType("kprobe");
     if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${name}`, hint: "this kernel has no kprobes" });
     return openPerfEvent({
-      type, config: returns ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, ...everywhere,
+      type, config: returns && !inPlace ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, ...everywhere,
     });
   });
 }

@@ -31,5 +31,5 @@ export interface Wanted {
   /** What the handler reads is only there for a function of its own: argument registers, the result's register. */
   readonly bodiesOnly?: string;
   /** The binary is the running kernel's. */
-  readonly kernel?: Surroundings;
+  readonly kernel?: () => Surroundings;
 }

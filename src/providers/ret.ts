@@ -10,19 +10,24 @@ import type { ProbeSpec } from "../language/program.ts";
 import { findBinaries, unquote } from "./binaries.ts";
 import { insideUserFunction, namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
+import { copyContext, whatBodiesHave } from "./inlined-places.ts";
+import { inlinedKernelFunction } from "./kernel-places.ts";
 import { findFunctions, functionPattern, noFunction, type KprobeSite } from "./kernel-functions.ts";
 import { kprobe } from "./kprobe.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { groupBy, missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
 import { attachToUserSites, type UserSite } from "./user-attachment.ts";
+import type { Wanted } from "./places.ts";
+import { copiesBeside, placesNamed } from "./user-places.ts";
+import { debugInfoOf, withVariables, wantsVariables } from "./user-variables.ts";
 import { hasWildcard } from "./wildcard.ts";
 
 const usage = "ret:[BINARY:]FUNCTION";
 /** How many functions a warning names. */
 const named = 3;
 
-interface Wanted { readonly binary?: string; readonly function: string }
+interface Asked { readonly binary?: string; readonly function: string }
 
 /** A function, how it ends, and where its tail calls go, by name. */
 interface Ending extends FunctionEnds { readonly name: string; readonly others: readonly string[] }
@@ -58,19 +63,26 @@ export const ret: Provider = {
 };
 
 /** `FUNCTION`, `BINARY:FUNCTION`; names may have colons. */
-function parse(parts: readonly string[]): Wanted | undefined {
+function parse(parts: readonly string[]): Asked | undefined {
   const [first = "", ...rest] = parts.map(unquote);
   // A path alone is a program, whose function is missing.
   if (rest.length === 0) return first === "" || first.includes("/") ? undefined : { function: first };
   return first === "" || rest.join(":") === "" ? undefined : { binary: first, function: rest.join(":") };
 }
 
-function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
+function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
   if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
   const variants: Variant[] = [];
   const endings: Ending[] = [];
+  const notes: Diagnostic[] = [];
   for (const binary of binaries) {
+    const copies = hasWildcard(wanted.function) ? undefined : copiesIn(spec, binary, wanted.function, system, options);
+    if (copies !== undefined) {
+      if (copies.variants.length === 0 && binary.symbol(wanted.function) === undefined) return copies;
+      variants.push(...copies.variants);
+      notes.push(...copies.diagnostics);
+    }
     const sites: SiteRef[] = [];
     const code = new UserCode(binary);
     const names = namesIn(binary);
@@ -89,15 +101,42 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
     }
     if (sites.length > 0) variants.push(...userVariants({ provider: "ret", returns: true, binary, sites }, system, options));
   }
+  if (endings.length === 0 && variants.length > 0) return { variants, diagnostics: notes };
   if (endings.length === 0) return noUserFunction(spec, binaries, wanted.function, options);
   const problem = variants.length === 0 ? noReturns(spec, endings, `ret:${wanted.binary}:`, "uretprobe") : undefined;
   if (problem !== undefined) return problem;
-  return { variants, diagnostics: otherEnds(spec, endings, "uretprobe") };
+  return { variants, diagnostics: [...notes, ...otherEnds(spec, endings, "uretprobe")] };
+}
+
+/** Where the inlined copies of a function end; undefined when it has none. */
+function copiesIn(spec: ProbeSpec, binary: Binary, name: string, system: System, options: ResolveOptions): Resolution | undefined {
+  const body = binary.symbol(name);
+  const bodiesOnly = whatBodiesHave(true, options.uses);
+  const wanted: Wanted = { cpp: false, inlined: true, returns: true, ...(bodiesOnly === undefined ? {} : { bodiesOnly }) };
+  if (options.symbolsOnly === true || (body === undefined && typeof debugInfoOf(binary) === "string")) return undefined;
+  const places = body === undefined ? placesNamed(binary, name, wanted) : copiesBeside(binary, name, body.fileOffset, wanted);
+  if (places === undefined || ("places" in places && places.places.length === 0 && places.notes.length === 0)) return undefined;
+  if ("problem" in places) return refused(spec, "arguments", places.problem, places.help);
+  const context = insideUserFunction("ret", true, system);
+  const groups = groupBy(places.places.map((place) => {
+    const site: SiteRef = { name: `ret:${binary.shownPath}:${name}`, func: name, data: { path: binary.path, offset: place.offset, semaphore: 0n } satisfies UserSite };
+    const seen = wantsVariables(options.uses) ? withVariables(context, { binary, offset: place.offset, returns: false }, system, options) : { context, key: "" };
+    const copy = copyContext(seen.context, place, true);
+    return { site, context: copy.context, key: `${seen.key} ${copy.key}` };
+  }), ({ key }) => key);
+  return {
+    variants: [...groups.values()].flatMap((group) => variantsByFunction(group[0].context, group.map(({ site }) => site), options)),
+    diagnostics: places.notes.map((note): Diagnostic => ({ severity: "warning", code: "name", span: spec.span, ...note })),
+  };
 }
 
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
   const { found, problem } = kernelFunctions(wanted, system);
-  if (found.length === 0) return problem === undefined ? noFunction(spec, functionPattern([wanted]), system, options) : missing(spec, options, problem, "use kretprobe or fexit", "feature");
+  if (found.length === 0 && problem !== undefined) return missing(spec, options, problem, "use kretprobe or fexit", "feature");
+  if (found.length === 0) {
+    const inlined = hasWildcard(wanted) ? undefined : inlinedKernelFunction(spec, wanted, true, insideKernelFunction("ret", system, { name: wanted }), system, options);
+    return inlined ?? noFunction(spec, functionPattern([wanted]), system, options);
+  }
   const wildcard = hasWildcard(wanted) ? spec.text : undefined;
   const sites: SiteRef[] = [];
   const endings: Ending[] = [];

@@ -64,7 +64,8 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           const probe = `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}`;
           yield options.verbose ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(pattern)) } : { probe };
         }
-        if (!returns && !cpp && (qualifier === "inlined" || (seen.size === 0 && options.verbose))) yield* listInlined(binary, pattern, name, options);
+        // A search of all names in all debug information takes its time: it is made where it is asked for.
+        if (!cpp && (qualifier === "inlined" || (seen.size === 0 && (options.verbose || !hasWildcard(pattern))))) yield* listInlined(binary, pattern, name, options);
       }
     },
 

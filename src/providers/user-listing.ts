@@ -3,8 +3,9 @@ import type { DebugInfo, SourceFunction, SourcePosition, Variable } from "../deb
 import { behindTypedefs, spellDebugType } from "./debug-types.ts";
 import type { Listed, ListOptions } from "./provider.ts";
 import type { Binary, BinarySymbol } from "./system.ts";
+import { copiesOf } from "./user-places.ts";
 import { debugInfoOf } from "./user-variables.ts";
-import { matches } from "./wildcard.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
 
 /** Parameters as the function declares them; for one function also its locals, and where it and its inlined copies are. */
 export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: boolean, whole: boolean): string[] {
@@ -19,7 +20,7 @@ export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: 
   const { result } = fn;
   if (returns && result !== undefined && behindTypedefs(result).kind !== "void") lines.push(`    ${spellDebugType(result, "retval")}`);
   if (!whole || returns) return lines;
-  return [...lines, ...localsOf(info, fn, symbol).map((local) => `    var ${spellDebugType(local.type, local.name)}`), `    at ${position(fn.declared)}`, ...copiesOf(fn)];
+  return [...lines, ...localsOf(info, fn, symbol).map((local) => `    var ${spellDebugType(local.type, local.name)}`), `    at ${position(fn.declared)}`, ...copyLines([fn])];
 }
 
 function declaration({ type, name }: Variable): string {
@@ -47,8 +48,8 @@ function localsOf(info: DebugInfo, fn: SourceFunction, symbol: BinarySymbol): Va
   return [...locals.values()].sort((a, b) => a.declared.line - b.declared.line);
 }
 
-function copiesOf(fn: SourceFunction): string[] {
-  return fn.instances.flatMap(({ kind, caller }) => (kind === "inlined" && caller !== undefined ? [`    inlined into ${caller.name} at ${position(caller.position)}`] : []));
+function copyLines(functions: readonly SourceFunction[]): string[] {
+  return copiesOf(functions).flatMap(({ instance: { caller } }) => (caller === undefined ? [] : [`    inlined into ${caller.name} at ${position(caller.position)}`]));
 }
 
 /** Functions that have inlined copies. */
@@ -56,14 +57,14 @@ export function* listInlined(binary: Binary, pattern: string, provider: string, 
   const info = debugInfoOf(binary);
   if (typeof info === "string") return;
   const seen = new Set<string>();
-  for (const name of info.functionNames()) {
+  for (const name of hasWildcard(pattern) ? info.functionNames() : [pattern]) {
     if (seen.has(name) || !matches(pattern, name)) continue;
     seen.add(name);
-    const functions = info.functionsNamed(name).filter((fn) => fn.instances.some(({ kind }) => kind === "inlined"));
+    const functions = info.functionsNamed(name).filter((fn) => copiesOf([fn]).length > 0);
     const [fn] = functions;
     if (fn === undefined) continue;
     const probe = `${provider}:${binary.shownPath}:inlined:${name}`;
-    yield options.verbose ? { probe, details: [...fn.parameters.map(declaration), `    at ${position(fn.declared)}`, ...functions.flatMap(copiesOf)] } : { probe };
+    yield options.verbose ? { probe, details: [...fn.parameters.map(declaration), `    at ${position(fn.declared)}`, ...copyLines(functions)] } : { probe };
   }
 }
 

@@ -13,8 +13,6 @@ import type { Binary } from "./system.ts";
 import { debugInfoOf, isFile, type InlinedCopy } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
-export type { Places } from "./places.ts";
-
 /** Bytes of the longest x86-64 instruction. */
 const longestInstruction = 15;
 

@@ -60,7 +60,7 @@ async function agrees(path: string): Promise<{ readonly exact: number; readonly 
 for (const [compiler, file, ...levels] of [
   ["gcc", "inlined.c", "-O1", "-O2", "-O3", "-Os"], ["clang", "inlined.c", "-O1", "-O2", "-O3"],
   ["g++", "inlined.cpp", "-O1", "-O2", "-O3"], ["clang++", "inlined.cpp", "-O1", "-O2"],
-  ["rustc", "inlined.rs", "-Copt-level=1", "-Copt-level=2"],
+  ["rustc", "inlined.rs", "-Copt-level=1", "-Copt-level=2", "-Copt-level=3"],
 ] as const) {
   for (const level of levels) {
     test(`entries and returns of copies, by ${compiler} ${level}`, { skip: missing(compiler), timeout: 120_000 }, async (t) => {
