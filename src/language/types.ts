@@ -108,6 +108,7 @@ export interface NamedType {
     | "cgroup_path" // u64 cgroup id
     | "strerror"    // u64 errno
     | "signal_name" // u64 signal
+    | "process_name" // u64 process id
     | "syscall_name" // u64 number
     | "probe"       // u64 index into the plan's probe names
     | "float32"     // a float's 4 bytes: shown, never computed with

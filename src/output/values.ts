@@ -186,6 +186,7 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
     case "username": return services.symbols.userName(Number(value & 0xffffffffn));
     case "cgroup_path": return services.symbols.cgroupPath(value);
     case "strerror": return errorText(Number(BigInt.asIntN(64, value)));
+    case "process_name": return services.symbols.processName?.(Number(value & 0xffffffffn)) ?? "";
     case "signal_name": return signalText(BigInt.asIntN(64, value));
     case "syscall_name": return services.symbols.systemCallName(Number(value));
     case "probe": return services.plan.probeNames[Number(value)] ?? "";

@@ -211,6 +211,7 @@ function namedDecoder(of: NamedType["of"]): Decoder {
     case "ksym":
     case "cgroup_path":
     case "signal_name":
+    case "process_name":
     case "syscall_name":
     case "probe": return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset) });
   }

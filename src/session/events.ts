@@ -60,6 +60,8 @@ export interface SymbolResolver {
   /** Which file's code an address of a process is, and where in the file; undefined for what is in none that has a build id. */
   place(address: bigint, pid: number): BuildIdFrame | undefined;
   userName(uid: number): string;
+  /** What a process is called now; "" when it is gone. */
+  processName?(pid: number): string;
   cgroupPath(id: bigint): string;
   /** `openat`; the number as text when unknown. */
   systemCallName(number: number): string;

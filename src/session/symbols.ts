@@ -230,6 +230,14 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return table.lookup(new Uint8Array(key.buffer, 0, table.keySize));
   }
 
+  processName(pid: number): string {
+    try {
+      return readFileSync(`/proc/${pid}/comm`, "utf8").trimEnd();
+    } catch {
+      return "";
+    }
+  }
+
   userName(uid: number): string {
     this.#userNames ??= readUserNames();
     return this.#userNames.get(uid) ?? String(uid);

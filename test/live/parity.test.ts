@@ -124,3 +124,18 @@ test("a probe that needs more memory than the kernel has for it is refused at it
   assert.equal(code, 1);
   assert.match(stderr, /^-e:1:1: error: this probe needs \d+ bytes of working memory, and the kernel has 32768 for it\n/);
 });
+
+test("comm(pid) names another process, in text and as a key", async () => {
+  const sleeper = spawn("sleep", ["60"], { stdio: "ignore" });
+  await once(sleeper, "spawn");
+  try {
+    const { stdout, stderr } = await strobe([
+      "-q", "-e", 'tracepoint:syscalls:sys_enter_kill /pid == cpid/ { printf("%s %s\\n", comm(args.pid), comm); @[comm(args.pid)] = count(); }',
+      "-c", `/bin/bash -c "kill -0 ${sleeper.pid}"`,
+    ]);
+    assert.equal(stderr, "");
+    assert.equal(stdout, "sleep bash\n\n\n@[sleep]: 1\n");
+  } finally {
+    sleeper.kill();
+  }
+});

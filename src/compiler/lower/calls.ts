@@ -79,6 +79,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "cgroup_path":
     case "strerror":
     case "signal_name":
+    case "comm":
     case "syscall_name": return f.value(args[0]);
     case "macaddr": {
       const bytes = pointed(f, args[0]);

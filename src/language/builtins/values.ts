@@ -17,7 +17,7 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
 
   // ── who ran ──
   { name: "cgroup", form: "both", arity: [0, 0], signature: "cgroup", placement: "kernel", type: u64, doc: "Id of the current process's cgroup (version 2)." },
-  { name: "comm", form: "both", arity: [0, 1], signature: "comm, comm(pid)", placement: "both", type: { kind: "string", capacity: 16 }, doc: "Name of the current thread, or of the process with a given id." },
+  { name: "comm", form: "both", arity: [0, 1], signature: "comm, comm(pid)", placement: "both", type: { kind: "string", capacity: 16 }, doc: "Name of the current thread, or of the process with a given id, looked up when printed." },
   { name: "cpid", form: "both", arity: [0, 0], signature: "cpid", placement: "both", type: u32, doc: "Process id of the command started with -c." },
   { name: "has_cpid", form: "both", arity: [0, 0], signature: "has_cpid", placement: "both", type: boolType, doc: "Whether a command was started with -c." },
   { name: "curtask", form: "both", arity: [0, 0], signature: "curtask", placement: "kernel", doc: "Pointer to the current task's struct task_struct." },

@@ -403,7 +403,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
   pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),
-  ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"),
+  ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
   syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
   signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie,
   is_array: question((v) => v.type.kind === "array"), is_integer: question((v) => v.type.kind === "integer"),
