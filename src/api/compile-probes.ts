@@ -50,6 +50,15 @@ function refuse({ pieces }: ParsedProbes, diagnostics: readonly Diagnostic[]): v
 /** The checker writes variables and maps as bpftrace does; here they have no sigils. */
 function inTypeScript(diagnostic: Diagnostic): Diagnostic {
   const plain = (text: string): string => text.replace(/(^|[\s`(,])[$@](?=[A-Za-z_])/g, "$1").replace(/#\d+/g, "");
-  const { message, help } = diagnostic;
+  const { message } = diagnostic;
+  const help = diagnostic.help ?? hints.find(([complaint]) => complaint.test(message))?.[1];
   return { ...diagnostic, message: plain(message), ...(help === undefined ? {} : { help: plain(help) }) };
 }
+
+/** What to do in TypeScript about what the checker, which knows no language, complains of. */
+const hints: readonly (readonly [complaint: RegExp, help: string])[] = [
+  [/^expected text, not /, "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)"],
+  [/cannot compare .*\* .*with .*string|cannot compare .*string.* with .*\*/, "the text behind a pointer is str(pointer)"],
+  [/^a condition cannot be a string/, 'compare it: text !== ""'],
+  [/cannot compare string/, "texts are equal or not; sort them in Node"],
+];

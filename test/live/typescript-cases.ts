@@ -43,6 +43,7 @@ export const functionCases: readonly FunctionCase[] = [
   { name: "logical assignments", body: "let a = 0; let b = x; a ||= 7; b &&= 9; a ||= 1; return a * 10 + b;" },
   { name: "assignments have values", body: "let a = 0; let b = 0; a = b = x + 1; return a * 10 + b;" },
   { name: "an assignment in a condition", body: "let n = x; let sum = 0; let y = 0; while ((y = n--) > 2) sum += y; return sum * 10 + y;" },
+  { name: "swaps", body: "let a = x; let b = 2; [a, b] = [b, a]; return a * 10 + b;" },
   { name: "commas", body: "let a = x; const b = (a++, a * 2); return b;" },
 
   // names

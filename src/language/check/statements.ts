@@ -299,6 +299,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
   if (isUndefined(map)) report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
   if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
+  if (map.keys === undefined && !isUndefined(map)) report(body, "type", node.map.span, `nothing says what the keys of @${map.name} are`, "use it with a key: store in it, or ask whether it has one");
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
   if (node.order !== undefined || limit !== undefined) body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });
   body.scopes.push(new Map());

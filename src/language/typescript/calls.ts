@@ -323,6 +323,7 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
     // Integers are integers, however they arrive in Node.
     case "Number":
     case "BigInt": return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
+    case "String": return { kind: "value", expression: call("str_concat", [operand, text("", span)], span) };
     case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
     default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }

@@ -6,10 +6,29 @@ import { unknownType } from "../types.ts";
 import { hasKey, isAskedFor } from "./expressions.ts";
 import { isPlain, refer, valueOf } from "./references.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { builtin, member, tuplePart, variable } from "./unit.ts";
+import { builtin, member, refusal, tuplePart, variable } from "./unit.ts";
 
 export function declaration(unit: Unit, node: js.VariableDeclaration): Statement[] {
-  return node.declarations.flatMap(({ id, init }) => declarator(unit, node, id, init ?? undefined));
+  return node.declarations.flatMap(({ id, init }) => {
+    try {
+      return declarator(unit, node, id, init ?? undefined);
+    } catch (error) {
+      // What is wrong is said; that its names are not there then is no second mistake.
+      if (error === refusal) for (const name of namesIn(id)) unit.alias(name, () => { throw refusal; });
+      throw error;
+    }
+  });
+}
+
+function namesIn(pattern: js.Pattern): string[] {
+  switch (pattern.type) {
+    case "Identifier": return [pattern.name];
+    case "ObjectPattern": return pattern.properties.flatMap((property) => namesIn(property.type === "RestElement" ? property.argument : property.value));
+    case "ArrayPattern": return pattern.elements.flatMap((element) => element === null ? [] : namesIn(element));
+    case "AssignmentPattern": return namesIn(pattern.left);
+    case "RestElement": return namesIn(pattern.argument);
+    case "MemberExpression": return [];
+  }
 }
 
 function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, init: js.Expression | undefined): Statement[] {

@@ -169,6 +169,8 @@ test("filters are predicates", () => {
 test("templates are formats by type", () => {
   assert.match(tree("(args) => print(`100% ${pid} ${comm}: ${args.flags.toString(16)}`)"), /\(printf "100%% %v %v: %x\\n" pid comm \(\. args flags\)\)/);
   assert.match(tree('(args) => console.log("a", pid, `b${tid}`)'), /\(printf "a %v b%v\\n" pid tid\)/);
+  assert.match(tree("(args) => print(`${pid.toString(16).padStart(8, '0')}|${comm.padEnd(16)}|${pid.padStart(6, '0')}|${String(pid).padStart(4)}|${'ab'.padEnd(3)}`)"),
+    /\(printf "%08x\|%-16v\|%06d\|%4v\|%-3v\\n" pid comm pid pid "ab"\)/);
   assert.match(tree("(args) => system(`kill ${pid}`)"), /\(system "kill %v" pid\)/);
 });
 
@@ -370,6 +372,9 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],
   ["(args) => print(Math.min(1, 2))", "Math", /there is no Math in the kernel/],
   ["(args) => print(header)", "header", /a type is no value/],
+  ["(args) => { const { a, b: [c] } = new Map(); print(a, c); }", "new Map()", /no objects to make/],
+  ["(args) => print(`${pid.padStart(args.n)}`)", "pid.padStart(args.n)", /a width that is written out/],
+  ["(args) => { let a = 1; [a] = [1, 2]; }", "[a]", /as many are assigned/],
   ["(args) => print(ports)", "ports", /`ports` is an array, which a handler cannot use/],
   ["(args) => print(limits.high)", "high", /there is no `high` in it/],
   ["(args) => print(ports[args.n])", "args.n", /must be written out/],

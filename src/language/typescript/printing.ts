@@ -37,7 +37,30 @@ function formatOf(unit: Unit, node: js.Expression): Format {
     if (format === undefined) return unit.refuse(node, "arguments", "toString() knows the bases 2, 8, 10 and 16");
     return { format, values: [unit.grammar.value(unit, node.callee.object)] };
   }
+  if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.arguments.length === 1 && node.arguments[0].type !== "SpreadElement") {
+    const callee = refer(unit, node.callee);
+    if (callee.kind === "global" && callee.name === "String") return formatOf(unit, node.arguments[0]);
+  }
+  const padded = paddedFormat(unit, node);
+  if (padded !== undefined) return padded;
   return { format: "%v", values: [unit.grammar.value(unit, node)] };
+}
+
+/** `x.toString(16).padStart(8, "0")`, `name.padEnd(16)`: the width of a conversion. */
+function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression" || node.callee.computed || node.callee.property.type !== "Identifier") return undefined;
+  const { object, property: { name } } = node.callee;
+  if ((name !== "padStart" && name !== "padEnd") || object.type === "Super") return undefined;
+  const [width, fill] = node.arguments;
+  const filled = fill === undefined ? " " : fill.type === "Literal" ? fill.value : undefined;
+  const zeros = filled === "0" && name === "padStart";
+  if (width?.type !== "Literal" || typeof width.value !== "number" || (filled !== " " && !zeros)) return unit.refuse(node, "arguments",
+    `${name}() wants a width that is written out, and pads with spaces${name === "padStart" ? ", or numbers with zeros" : ""}`);
+  const inner = object.type === "Literal" && typeof object.value === "string" ? { format: "%v", values: [text(object.value, unit.span(object))] } : formatOf(unit, object);
+  if (!/^%[a-z]$/.test(inner.format)) return unit.refuse(node, "arguments", `${name}() is for one value: \`\${name.${name}(16)}\``);
+  // Zeros are for numbers, in decimal unless said otherwise.
+  const conversion = zeros && inner.format === "%v" ? "d" : inner.format.slice(1);
+  return { ...inner, format: `%${name === "padEnd" ? "-" : zeros ? "0" : ""}${width.value}${conversion}` };
 }
 
 /** `print(value)` prints one value, a map, or an entry of one, as it is; texts and several values make a line. */

@@ -12,7 +12,7 @@ import type { Reference, Unit } from "./unit.ts";
 import { builtin, call, cast, integer, mapAccess, member, variable } from "./unit.ts";
 
 /** Objects of every program that mean something here. */
-const globals = new Set(["console", "Number", "BigInt", "Boolean", "undefined"]);
+const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "undefined"]);
 
 export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
   return unit.nested(node, () => referWithin(unit, node));

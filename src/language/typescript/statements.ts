@@ -7,7 +7,7 @@ import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
 import { choice } from "./switch.ts";
 import type { Unit } from "./unit.ts";
-import { block, expressionStatement, not, refusal } from "./unit.ts";
+import { block, expressionStatement, not, refusal, variable } from "./unit.ts";
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
@@ -93,8 +93,25 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
   return [expressionStatement(unit.grammar.value(unit, node), span)];
 }
 
+/** `[a, b] = [b, a]`: all are read before any is written. */
+function together(unit: Unit, left: js.ArrayPattern, right: js.ArrayExpression, span: Expression["span"]): Statement[] {
+  if (left.elements.length !== right.elements.length) return unit.refuse(left, "arguments", "as many are assigned as there are values");
+  const kept = right.elements.map((element) => {
+    if (element === null || element.type === "SpreadElement") return unit.refuse(right, "arguments", "the values must be written out");
+    return { name: unit.temporary("kept"), value: unit.grammar.value(unit, element) };
+  });
+  return [
+    ...kept.map(({ name, value }): Statement => ({ kind: "declare", variable: variable(name, span), value, span })),
+    ...left.elements.map((element, i): Statement => {
+      if (element === null) return unit.refuse(left, "arguments", "there is nothing to assign to here");
+      return { kind: "assign", target: place(unit, element), operator: null, value: variable(kept[i].name, span), span };
+    }),
+  ];
+}
+
 function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
   const span = unit.span(node);
+  if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=") return together(unit, node.left, node.right, span);
   const target = place(unit, node.left);
   const assigned = unit.grammar.value(unit, node.right);
   const assign = (value: Expression, operator: Extract<Statement, { kind: "assign" }>["operator"] = null): Statement =>
