@@ -124,3 +124,18 @@ test("executables as before, and a library that never asks for its own says so",
   assert.equal(code, 1);
   assert.match(stderr, /`never` is in a library's thread-local storage, and nothing in the library tells where that is/);
 });
+
+test("where a function returns", { skip: process.arch === "x64" ? false : "x86-64 only" }, async () => {
+  const path = library("returning");
+  const output = join(folder.path, "output");
+  await strobe(["-q", "-o", output, "-c", `${program} ${path}`, "-e", `uretprobe:${path}:lib_use { printf("%d %d\\n", var("mine"), var("zero")); }`]);
+  assert.deepEqual(readFileSync(output, "utf8").trim().split("\n"), [1, 2, 3, 7].flatMap((n) => [`${5 + n} ${n}`, `${5 + 2 * n} ${2 * n}`]).concat("9 4"));
+});
+
+test("musl's are said to be out of reach", { skip: process.arch === "x64" ? false : "x86-64 only" }, async () => {
+  compileC(folder.path, "libc.so", "void *__tls_get_addr(void *at) { return at; }", ["-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libc.so"]);
+  const path = library("of-musl", "-nostdlib", `-L${folder.path}`, "-Wl,--no-as-needed", join(folder.path, "libc.so"));
+  const { stderr, code } = await strobe(["-e", `uprobe:${path}:lib_use { print(var("mine")) }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /`mine` is in a library's thread-local storage, which strobe finds with glibc only, not with musl/);
+});
