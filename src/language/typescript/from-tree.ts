@@ -4,11 +4,12 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { typeNameText } from "../print-tree.ts";
 import type {
-  BinaryOperator, Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Probe, ProbeSpec, Program, Statement,
-  StructDeclaration, TypeName, Variable,
+  BinaryOperator, Block, Call, Expression, FunctionDeclaration, MapAccess, Probe, ProbeSpec, Program, Statement,
+  TypeName, Variable,
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { casts, specialNames } from "./specials.ts";
+import { integerText, TypeWriter } from "./types-from-tree.ts";
 import { integer, text } from "./unit.ts";
 
 export interface TypeScriptProgram {
@@ -80,10 +81,7 @@ class Writer {
   readonly #taken: Set<string>;
   readonly #maps = new Map<string, string>();
   readonly #names = new Map<string, string>();
-  /** Types of the script's own, by their tags, and constants of its enums. */
-  readonly #structs = new Map<string, { readonly name: string; readonly union: boolean; written: boolean }>();
-  readonly #enums = new Map<string, string>();
-  readonly #constants = new Map<string, string>();
+  readonly #types: TypeWriter;
   readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
   #result: TypeName | undefined;
   /** Declarations that the statement being written needs before it. */
@@ -99,17 +97,14 @@ class Writer {
     this.#spelling = new Map(names.names().map((name) => [names.canonical(name), name]));
     const library = [...this.#spelling.values(), ...specialNames, ...Object.keys(casts), ...Object.values(constructors).map(({ name }) => name)];
     this.#taken = new Set([...reserved, ...library]);
+    this.#types = new TypeWriter({
+      imported: (name) => this.#import(name), unique: (wanted) => this.#unique(wanted), operand: (value) => this.#value(value, unaryStrength),
+    });
   }
 
   program(): string {
-    const { config, structs, enums, functions, probes, source } = this.#program;
-    for (const one of structs) this.#structs.set(one.name, { name: this.#unique(one.name), union: one.union, written: false });
-    for (const one of enums) {
-      const name = this.#unique(one.name === "" ? "constants" : one.name);
-      if (one.name !== "") this.#enums.set(one.name, name);
-      for (const constant of one.constants) this.#constants.set(constant.name, `${name}.${constant.name}`);
-    }
-    const types = [...enums.map((one, i) => this.#enumeration(one, i)), ...structs.map((one) => this.#struct(one))];
+    const { config, functions, probes, source } = this.#program;
+    const types = this.#types.declarations(this.#program);
     for (const name of mapsOf(this.#program)) this.#maps.set(name, this.#unique(name === "" ? "unnamed" : name));
     for (const { name } of functions) this.#nameOf("function", name);
     const functionTexts = functions.map((declaration) => this.#function(declaration));
@@ -188,64 +183,6 @@ class Writer {
       return `${spelled}: ${/^(\d+|true|false)$/.test(value) ? value : JSON.stringify(value)}`;
     });
     return entries.length === 0 ? [] : [`{ settings: { ${entries.join(", ")} } }`];
-  }
-
-  // ── types of the script's own ──
-
-  #enumeration({ name, constants }: EnumDeclaration, index: number): string {
-    const own = name === "" ? this.#constants.get(constants[0]?.name ?? "")?.split(".")[0] ?? this.#unique(`constants${index}`) : this.#enums.get(name)!;
-    const given = name === "" ? "" : `${JSON.stringify(name)}, `;
-    return `const ${own} = ${this.#import("enumeration")}(${given}{ ${constants.map((one) => `${one.name}: ${integerText(one.value)}`).join(", ")} });\n`;
-  }
-
-  #struct(declaration: StructDeclaration): string {
-    const own = this.#structs.get(declaration.name)!;
-    const text = `const ${own.name} = ${this.#structText(declaration)};\n`;
-    own.written = true;
-    return text;
-  }
-
-  #structText({ union, name, members }: StructDeclaration): string {
-    const texts = members.map((member) => {
-      const key = /^[A-Za-z_$][\w$]*$/.test(member.name) ? member.name : JSON.stringify(member.name);
-      const type = "members" in member.type ? this.#structText(member.type) : this.#memberType(member.type);
-      if (type === undefined) return `get ${key}(): any { return ${this.#typeText(member.type as TypeName)}; }`;
-      return `${key}: ${member.bitWidth === undefined ? type : `${this.#import("bits")}(${type}, ${member.bitWidth})`}`;
-    });
-    return `${this.#import(union ? "union" : "struct")}(${name === "" ? "" : `${JSON.stringify(name)}, `}{ ${texts.join(", ")} })`;
-  }
-
-  /** Undefined for what is not written yet: it has to be asked for later. */
-  #memberType(type: TypeName): string | undefined {
-    const own = this.#ownType(type);
-    if (own !== undefined && !own.written) return undefined;
-    return this.#typeText(type);
-  }
-
-  /** The script's own struct or enum that a type is made of. */
-  #ownType({ name, tag }: TypeName): { readonly name: string; readonly written: boolean } | undefined {
-    const struct = tag === "enum" ? undefined : this.#structs.get(name);
-    if (struct !== undefined && (tag === undefined || struct.union === (tag === "union"))) return struct;
-    const own = tag === undefined || tag === "enum" ? this.#enums.get(name) : undefined;
-    return own === undefined ? undefined : { name: own, written: true };
-  }
-
-  /** A type as an argument: as C writes it, or made of the script's own. `pointer`: where a struct alone means a pointer to it. */
-  #typeText(type: TypeName, pointer = false): string {
-    if (type.of !== undefined) return this.#around(`typeof ${this.#value(type.of, unaryStrength)}`, type, 0);
-    const own = this.#ownType(type);
-    if (own === undefined) {
-      const structure = type.tag === "struct" || type.tag === "union";
-      return JSON.stringify(typeNameText(pointer && structure && type.pointers === 1 && type.dimensions.length === 0 ? { ...type, pointers: 0 } : type));
-    }
-    return this.#around(own.name, type, pointer && this.#structs.has(type.name) && type.pointers === 1 && type.dimensions.length === 0 ? 1 : 0);
-  }
-
-  #around(base: string, { pointers, dimensions }: TypeName, less: number): string {
-    let text = base;
-    for (let i = less; i < pointers; i++) text = `${this.#import("pointerTo")}(${text})`;
-    for (const length of dimensions.toReversed()) text = `${this.#import("arrayOf")}(${text}, ${length})`;
-    return text;
   }
 
   // ── statements ──
@@ -360,7 +297,7 @@ class Writer {
       case "integer": return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
       case "string": return whole(JSON.stringify(e.value));
       case "boolean": return whole(String(e.value));
-      case "identifier": return whole(this.#constants.get(e.name) ?? `${this.#import("enums")}.${e.name}`);
+      case "identifier": return whole(this.#types.constant(e.name) ?? `${this.#import("enums")}.${e.name}`);
       case "builtin": return whole(this.#builtin(e.name));
       case "variable": return whole(this.#variableName(e.name));
       case "map": return whole(this.#entryValue(e));
@@ -400,7 +337,7 @@ class Writer {
   }
 
   #typeOrValue(of: TypeName | Expression): string {
-    if ("pointers" in of) return this.#typeText(of);
+    if ("pointers" in of) return this.#types.text(of);
     return of.kind === "string" || of.kind === "map" ? `typeof ${this.#value(of, unaryStrength)}` : this.#value(of);
   }
 
@@ -464,7 +401,7 @@ class Writer {
     if (!findBuiltin(name)) this.#refuse(span, `${name}() cannot be written in TypeScript`);
     const texts = args.map((arg, i) => {
       if (arg.kind === "map" && i === 0 && ofMaps.has(name)) return arg.keys.length === 0 ? this.#mapName(arg) : this.#entry(arg);
-      if (name === "container_of" && arg.kind === "identifier" && i === 1) return this.#structs.get(arg.name)?.name ?? JSON.stringify(arg.name);
+      if (name === "container_of" && arg.kind === "identifier" && i === 1) return this.#types.struct(arg.name) ?? JSON.stringify(arg.name);
       if ((arg.kind === "identifier" || arg.kind === "builtin") && (worded.has(name) || (name === "container_of" && i === 2))) return JSON.stringify(arg.name);
       return this.#value(arg);
     });
@@ -489,7 +426,7 @@ class Writer {
     if (short !== undefined) return `${this.#import(short)}(${this.#value(operand)})`;
     // A struct as a whole can only become what it is.
     if ((to.tag === "struct" || to.tag === "union") && to.pointers === 0 && to.dimensions.length === 0) return this.#value(operand);
-    return `${this.#import("cast")}(${this.#value(operand)}, ${this.#typeText(to, true)})`;
+    return `${this.#import("cast")}(${this.#value(operand)}, ${this.#types.text(to, true)})`;
   }
 
   #entry(map: MapAccess): string {
@@ -538,10 +475,6 @@ class Writer {
 
 function parenthesized({ text, strength: own }: Written, least: number): string {
   return own < least ? `(${text})` : text;
-}
-
-function integerText(value: bigint): string {
-  return value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER) ? `${value}n` : String(value);
 }
 
 /** What a variable of a type holds at first. */
