@@ -81,13 +81,15 @@ export interface Attachment extends Disposable {
   readonly failed: readonly { readonly site: SiteRef; readonly reason: string; readonly ofPlace?: boolean }[];
   /** Of what a wildcard took in, what the kernel does not allow: a warning, and the rest goes on. */
   readonly skipped?: readonly { readonly probe: string; readonly reason: string }[];
-  /** Descriptors whose closing detaches: so that the session can close them in bulk, in parallel. */
+  /** Descriptors whose closing detaches, and may wait: so that the session can close them in bulk, in parallel. */
   readonly descriptors: readonly number[];
   /**
    * Present where nothing fires by itself (iterators): runs the program once, to its end. A session with no other probes
    * is over when all of them have run.
    */
   run?(): void;
+  /** Watchpoints of an address fire no more. */
+  unwatch?(address: bigint): void;
   /** Events that the kernel knows its probes missed, by site; asked before the descriptors are closed. */
   missed?(): readonly { readonly site: SiteRef; readonly count: number; readonly help?: string }[];
   /** What is left to do once the descriptors are closed. */

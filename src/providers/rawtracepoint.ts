@@ -2,7 +2,7 @@
 import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../linux/bpf.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
-import { Attaching } from "./attachment.ts";
+import { Attaching, closedAtOnce } from "./attachment.ts";
 import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots } from "./function-arguments.ts";
 import type { Provider } from "./provider.ts";
@@ -62,10 +62,10 @@ export const rawtracepoint: Provider = {
   },
 
   attach(request) {
-    return new Attaching(request).each((site, cookie) => {
+    return closedAtOnce(new Attaching(request).each((site, cookie) => {
       const { event } = site.data as RawSite;
       return [rawTracepointOpen(event ?? null, request.program, event !== undefined && request.context.cookie ? cookie : 0n)];
-    }).done();
+    }).done());
   },
 };
 

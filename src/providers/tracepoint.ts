@@ -9,7 +9,7 @@ import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.t
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
 import { integer } from "../language/types.ts";
-import { Attaching, attachToPerfEvent } from "./attachment.ts";
+import { Attaching, attachToPerfEvent, closedAtOnce } from "./attachment.ts";
 import { declaredType } from "./declared-type.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -66,6 +66,8 @@ export const tracepoint: Provider = {
   attach(request) {
     const attaching = new Attaching(request);
     const events: number[] = [];
+    /** Closing a link to a perf event waits, that of a raw tracepoint does not. */
+    let waits = false;
     // A bound program serves all its sites at once.
     const bound = request.sites.flatMap((site, i) => ((site.data as TracepointSite).kind === "bound" ? [i] : []));
     if (bound.length > 0) attaching.together(bound, () => rawTracepointOpen(null, request.program));
@@ -76,17 +78,16 @@ export const tracepoint: Provider = {
         case "raw": return [rawTracepointOpen(data.event, request.program, request.context.cookie ? cookie : 0n)];
         case "perf": {
           const [event, ...link] = attachPerf(request.program, data.id, cookie);
-          // A link is what its closing waits for.
           if (link.length === 0) events.push(event);
+          else waits = true;
           return [event, ...link];
         }
       }
     });
     const keeper = releasedLater(events);
-    if (keeper === undefined) return attaching.done();
-    const attachment = attaching.done({ closed: () => closeFd(keeper) });
-    // No thread is needed to close what waits for nothing.
-    return events.length === attachment.descriptors.length ? { ...attachment, descriptors: [] } : attachment;
+    waits ||= events.length > 0 && keeper === undefined;
+    const attachment = attaching.done(keeper === undefined ? {} : { closed: () => closeFd(keeper) });
+    return waits ? attachment : closedAtOnce(attachment);
   },
 };
 
