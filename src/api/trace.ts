@@ -203,6 +203,7 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
     case "print-aggregate":
     case "clear-map":
     case "zero-map":
+    case "unwatch":
     case "exit":
     case "cat":
     case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);

@@ -136,6 +136,8 @@ export type EventAction =
   | { readonly kind: "print-map"; readonly map: number }
   | { readonly kind: "clear-map"; readonly map: number }
   | { readonly kind: "zero-map"; readonly map: number }
+  /** unwatch(address): one field. */
+  | { readonly kind: "unwatch" }
   | { readonly kind: "exit" }
   | { readonly kind: "time"; readonly format: string }
   | { readonly kind: "join"; readonly separator: string }

@@ -11,6 +11,7 @@ export const PERF_TYPE_BREAKPOINT = 5;
 export const PERF_COUNT_SW_DUMMY = 9;
 
 const IOC_SET_BPF = 0x40042408;
+const IOC_DISABLE = 0x2401;
 const FLAG_FD_CLOEXEC = 8;
 /** PERF_ATTR_SIZE_VER5: all the fields we set. */
 const ATTR_SIZE = 112;
@@ -104,6 +105,11 @@ function perfHint(code: number, options: PerfEventOptions): string | undefined {
   if (code === 3) return `process ${options.pid} has gone`;
   if (code === 28) return "the hardware has no free breakpoint or counter";
   return undefined;
+}
+
+/** The event happens no more; what is no perf event stays as it is. */
+export function disablePerfEvent(descriptor: number): void {
+  syscall(SYS.ioctl, descriptor, IOC_DISABLE, 0);
 }
 
 /** Runs a loaded program on each event (PERF_EVENT_IOC_SET_BPF). */

@@ -76,6 +76,7 @@ export class JsonConsumer implements Consumer {
       case "print-aggregate":
       case "clear-map":
       case "zero-map":
+      case "unwatch":
       case "exit":
       case "cat":
       case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);

@@ -95,6 +95,7 @@ export class TextConsumer implements Consumer {
       case "print-aggregate":
       case "clear-map":
       case "zero-map":
+      case "unwatch":
       case "exit":
       case "cat":
       case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);

@@ -1,5 +1,5 @@
 // watchpoint: memory accesses, by the processor's breakpoint registers.
-import { PERF_TYPE_BREAKPOINT } from "../linux/perf.ts";
+import { disablePerfEvent, PERF_TYPE_BREAKPOINT } from "../linux/perf.ts";
 import { Attaching } from "./attachment.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
 import { perfEventContext } from "./perf-context.ts";
@@ -40,11 +40,14 @@ function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider 
       return resolved({ context, provider: name, sites: [{ name: `${name}:${spec.parts.join(":")}`, data }] });
     },
     attach(request) {
+      const events = new Map<bigint, number[]>();
       return new Attaching(request).each((site, cookie) => {
         const { address, length, mode } = site.data as WatchSite;
         const event = { type: PERF_TYPE_BREAKPOINT, config: 0, config1: address, config2: length, bpType: mode, samplePeriod: 1 };
-        return attachEverywhere(request.program, event, cookie, request.pid);
-      }).done();
+        const opened = attachEverywhere(request.program, event, cookie, request.pid);
+        events.set(address, [...events.get(address) ?? [], ...opened]);
+        return opened;
+      }).done({ unwatch: (address) => { for (const event of events.get(address) ?? []) disablePerfEvent(event); } });
     },
   };
   return provider;

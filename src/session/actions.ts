@@ -18,6 +18,8 @@ export interface ActionTargets {
   readonly formatter: TextFormatter;
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
   exit(code: number): void;
+  /** Watchpoints of this address fire no more. */
+  unwatch(address: bigint): void;
 }
 
 const noKey = new Uint8Array(0);
@@ -37,6 +39,10 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     case "exit": {
       const code = fieldReader(fields[0], memory, 0);
       return (offset) => targets.exit(code(offset));
+    }
+    case "unwatch": {
+      const [address] = fields;
+      return (offset) => targets.unwatch(memory.view.getBigUint64(offset + address.offset, true));
     }
     case "print-map": {
       const top = fieldReader(fields[0], memory, 0);

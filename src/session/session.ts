@@ -283,6 +283,9 @@ class LiveSession implements Session {
   #handlers(memory: RecordMemory): RecordHandler[] {
     const targets = {
       consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
+      unwatch: (address: bigint) => {
+        for (const attachment of this.#attachments) attachment.unwatch?.(address);
+      },
       exit: (code: number) => {
         this.#deaf = true;
         if (this.#over) this.#end = { ...this.#end, exitCode: code };

@@ -1,6 +1,6 @@
 // What scripts written for bpftrace take for granted, where it takes the kernel to tell.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -137,5 +137,30 @@ test("comm(pid) names another process, in text and as a key", async () => {
     assert.equal(stdout, "sleep bash\n\n\n@[sleep]: 1\n");
   } finally {
     sleeper.kill();
+  }
+});
+
+test("unwatch() takes a watchpoint away", async () => {
+  const folder = temporaryFolder();
+  try {
+    const program = join(folder.path, "writes");
+    const source = `#include <unistd.h>
+volatile long watched = 1; /* not in .bss, which the kernel clears */
+int main(void) { for (int i = 0; i < 30; i++) { watched++; usleep(30000); } return watched == 31 ? 0 : 1; }`;
+    execFileSync("cc", ["-O1", "-no-pie", "-o", program, "-x", "c", "-"], { input: source });
+    const address = /^([0-9a-f]+) D watched$/m.exec(spawnSync("nm", [program], { encoding: "utf8" }).stdout)?.[1];
+    const script = (unwatch: string): string => `watchpoint:0x${address}:8:w /pid == cpid/ { @ = count(); ${unwatch} }`;
+    const counted = async (unwatch: string): Promise<number> => {
+      const { stdout, stderr } = await strobe(["-q", "-e", script(unwatch), "-c", program]);
+      assert.equal(stderr, "");
+      return Number(/^@: (\d+)$/m.exec(stdout)?.[1]);
+    };
+    assert.equal(await counted(""), 30);
+    const left = await counted(`unwatch(0x${address});`);
+    assert.ok(left >= 1 && left < 25, `${left} writes were seen`);
+    // Of another address it is none of ours.
+    assert.equal(await counted(`unwatch((int8 *)0x${address} + 8);`), 30);
+  } finally {
+    folder.remove();
   }
 });

@@ -36,6 +36,7 @@ export function action(f: FunctionState, e: Call): boolean {
       send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
       return true;
     }
+    case "unwatch": send(f, e, { kind: "unwatch" }, [field(f, "address", args[0], u64)]); return true;
     case "exit": {
       const code = args[0];
       send(f, e, { kind: "exit" }, code === undefined ? [] : [field(f, "code", code, i64)]);

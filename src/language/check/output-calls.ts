@@ -88,6 +88,13 @@ const time: CallCheck = (call, body) => {
   return { ...call, args: [format], type: voidType };
 };
 
+const unwatch: CallCheck = (call, body) => {
+  const [address] = call.args.map((arg) => checkValue(arg, body)) as [Expression];
+  const { kind } = address.type;
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() wants an address, not a ${describe(address.type)}`);
+  return { ...call, args: [address], type: voidType };
+};
+
 const exit: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   for (const arg of args) {
@@ -134,5 +141,5 @@ const assertText: CallCheck = (call, body) => {
 
 export const outputCalls: Readonly<Record<string, CallCheck>> = {
   printf: formatted, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
-  print, emit, time, exit, join, static_assert: staticAssert, fail, assert_str: assertText,
+  print, emit, time, exit, unwatch, join, static_assert: staticAssert, fail, assert_str: assertText,
 };
