@@ -2,7 +2,7 @@
 // matter are found without the others being decoded.
 
 /** Up to so many numbers are searched for one by one. */
-const ONE_BY_ONE = 12;
+const ONE_BY_ONE = 32;
 /** Bytes that tell how often each value occurs. */
 const SAMPLE = 1 << 14;
 

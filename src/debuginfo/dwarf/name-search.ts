@@ -36,7 +36,6 @@ class TooMany extends Error {}
 
 export class NameSearch {
   readonly #files: readonly DwarfFile[];
-  readonly #tables = new Map<UnitHeader, readonly Abbreviation[]>();
   #crosses: boolean | undefined;
 
   /** `alternate`: the file that dwz moved shared entries to. */
@@ -118,7 +117,7 @@ export class NameSearch {
     const data = file.sections.find(section);
     if (data === undefined) return;
     const search = new NumberSearch(values);
-    const places = memoized((header: UnitHeader) => this.#places(file, header, (shape, attribute, form) => (
+    const places = memoized((header: UnitHeader) => new ValuePlaces(tableOf(file, header), header, (shape, attribute, form) => (
       ORIGINS.has(attribute) && CROSSING.has(form) && (shape.tag === TAG.subprogram || shape.tag === TAG.inlined_subroutine))));
     for (const { at: base, fresh, bytes } of data.pieces(context)) {
       const headers = new Set<UnitHeader>();
@@ -142,8 +141,7 @@ export class NameSearch {
     if (offsets.size > textsMost) throw new TooMany();
     for (const header of unitsNumbering(file, section, texts)) yield [header];
     const search = new NumberSearch(offsets);
-    const names = memoized((header: UnitHeader) => this.#places(file, header, (shape, attribute, form) => NAMES.has(attribute) && TEXT_OFFSETS.has(form) && named[list](shape)));
-    const inline = memoized((header: UnitHeader) => this.#places(file, header, (shape, attribute, form) => NAMES.has(attribute) && form === FORM.string && named[list](shape)));
+    const unitPlaces = memoized((header: UnitHeader) => placesIn(file, header, list));
     const inlineTexts = wanted.map((name) => new TextSearch(name));
     const before = context + Math.max(...wanted.map(({ length }) => length));
     const exact = list === "types" || (list === "functions" && !this.#crossing);
@@ -151,10 +149,10 @@ export class NameSearch {
       const found = new Map<UnitHeader, Set<number> | undefined>();
       // Declarations, which count where something completes them.
       const declared = new Map<UnitHeader, Set<number>>();
-      const look = (at: number, placesOf: (header: UnitHeader) => ValuePlaces): void => {
+      const look = (at: number, kind: "texts" | "inline"): void => {
         const header = headerAround(file, section, base + at);
         if (header === undefined || (found.has(header) && found.get(header) === undefined)) return;
-        const places = placesOf(header);
+        const places = unitPlaces(header)[kind];
         if (places.none) return;
         if (places.loose) return void found.set(header, undefined);
         for (const { start, shape } of places.at(bytes, at, header.first - base)) {
@@ -162,28 +160,25 @@ export class NameSearch {
           into.set(header, (into.get(header) ?? new Set()).add(base + start));
         }
       };
-      if (offsets.size > 0) search.each(bytes, fresh - base, (at) => look(at, names));
-      for (const text of inlineTexts) text.each(bytes, fresh - base, (at) => look(at, inline));
+      if (offsets.size > 0) search.each(bytes, fresh - base, (at) => look(at, "texts"));
+      for (const text of inlineTexts) text.each(bytes, fresh - base, (at) => look(at, "inline"));
       for (const [header, starts] of declared) {
         if (found.has(header) && found.get(header) === undefined) continue;
-        if (this.#completes(file, header, starts)) found.set(header, new Set([...found.get(header) ?? [], ...starts]));
+        if (this.#completes(file, header, starts, unitPlaces(header))) found.set(header, new Set([...found.get(header) ?? [], ...starts]));
       }
       for (const [header, starts] of [...found].sort(([a], [b]) => a.offset - b.offset)) yield [header, exact ? starts : undefined];
     }
   }
 
   /** Whether something in a unit, or elsewhere, may complete one of its declarations. */
-  #completes(file: DwarfFile, header: UnitHeader, starts: ReadonlySet<number>): boolean {
-    if (this.#crossing) return true;
-    const places = this.#places(file, header, (_, attribute, form) => ORIGINS.has(attribute) && form === FORM.ref4);
-    const others = this.#places(file, header, (_, attribute, form) => ORIGINS.has(attribute) && form !== FORM.ref4);
-    if (!others.none) return true;
-    if (places.none) return false;
+  #completes(file: DwarfFile, header: UnitHeader, starts: ReadonlySet<number>, { origins, others }: UnitPlaces): boolean {
+    if (this.#crossing || !others.none) return true;
+    if (origins.none) return false;
     const bytes = file.sections.get(header.section).slice(header.offset, header.end - header.offset);
     const first = header.first - header.offset;
     let found = false;
     new NumberSearch(new Set([...starts].map((start) => start - header.offset))).each(bytes, 0, (at) => {
-      found ||= places.loose || !isEmpty(places.at(bytes, at, first));
+      found ||= origins.loose || !isEmpty(origins.at(bytes, at, first));
     });
     return found;
   }
@@ -192,16 +187,24 @@ export class NameSearch {
   get #crossing(): boolean {
     return (this.#crosses ??= this.#files.some(refersAcross));
   }
+}
 
-  #places(file: DwarfFile, header: UnitHeader, wanted: (shape: Abbreviation, attribute: number, form: number) => boolean): ValuePlaces {
-    return new ValuePlaces(this.#table(file, header), header, wanted);
-  }
+/** Where a unit's entries of a list have their names, by the text's offset or in place; and what completes others, near and far. */
+interface UnitPlaces { readonly texts: ValuePlaces; readonly inline: ValuePlaces; readonly origins: ValuePlaces; readonly others: ValuePlaces }
 
-  #table(file: DwarfFile, header: UnitHeader): readonly Abbreviation[] {
-    let table = this.#tables.get(header);
-    if (table === undefined) this.#tables.set(header, (table = file.sections.get("debug_abbrev").from(header.abbreviations, abbreviationsFrom)));
-    return table;
-  }
+function placesIn(file: DwarfFile, header: UnitHeader, list: NameList): UnitPlaces {
+  const table = tableOf(file, header);
+  return {
+    texts: new ValuePlaces(table, header, (shape, attribute, form) => NAMES.has(attribute) && TEXT_OFFSETS.has(form) && named[list](shape)),
+    inline: new ValuePlaces(table, header, (shape, attribute, form) => NAMES.has(attribute) && form === FORM.string && named[list](shape)),
+    origins: new ValuePlaces(table, header, (_, attribute, form) => ORIGINS.has(attribute) && form === FORM.ref4),
+    others: new ValuePlaces(table, header, (_, attribute, form) => ORIGINS.has(attribute) && form !== FORM.ref4),
+  };
+}
+
+/** Read anew each time: all tables together are many times what they are in the file. */
+function tableOf(file: DwarfFile, header: UnitHeader): readonly Abbreviation[] {
+  return file.sections.get("debug_abbrev").from(header.abbreviations, abbreviationsFrom);
 }
 
 interface Target { readonly file: DwarfFile; readonly offset: number }

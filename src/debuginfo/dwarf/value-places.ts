@@ -16,14 +16,11 @@ export class ValuePlaces {
     const places: Place[] = [];
     let loose = false;
     for (const shape of table) {
-      let before = 0;
       for (let i = 0; i < shape.forms.length; i++) {
-        if (wanted(shape, shape.attributes[i], shape.forms[i])) {
-          if (before >= 0) places.push({ shape, code: codeBytes(shape.code), before });
-          else loose = true;
-        }
-        const step = stepOf(shape.forms[i], encoding);
-        before = before < 0 || step < 0 ? -1 : before + step;
+        if (!wanted(shape, shape.attributes[i], shape.forms[i])) continue;
+        const before = lengthOf(shape.forms, i, encoding);
+        if (before >= 0) places.push({ shape, code: codeBytes(shape.code), before });
+        else loose = true;
       }
     }
     this.#places = places;
@@ -41,6 +38,17 @@ export class ValuePlaces {
       if (start >= first && code.every((byte, i) => bytes[start + i] === byte)) yield { start, shape };
     }
   }
+}
+
+/** Bytes of the first values of a shape; -1 when they differ from entry to entry. */
+function lengthOf(forms: readonly number[], count: number, encoding: Encoding): number {
+  let length = 0;
+  for (let i = 0; i < count; i++) {
+    const step = stepOf(forms[i], encoding);
+    if (step < 0) return -1;
+    length += step;
+  }
+  return length;
 }
 
 /** A code as entries begin with it. */
