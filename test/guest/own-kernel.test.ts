@@ -57,6 +57,20 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
       output: /@\[(?:zero|null)\]: 1000\n@\[(?:zero|null)\]: 1000$/, warning: /`file_ppos` is inlined: probing its \d+ copies, in /,
     },
     {
+    {
+      // By the caller: the copies in read(2) and write(2) are entered and left a thousand times each, one after the other.
+      name: "where inlined copies end", command,
+      script: `kprobe:inlined:file_ppos /pid == cpid/ { @in = count(); @since[tid] = nsecs; }
+        kretprobe:inlined:file_ppos /pid == cpid && @since[tid] > 0/ { @out = count(); delete(@since, tid); }`,
+      output: /^@in: (\d{4})\n@out: \1$/, warning: /`file_ppos` is inlined: probing its 4 copies, in [^]*probing where its 4 copies end, in /,
+    },
+    {
+      // A body, and a copy in each of read's and write's functions.
+      name: "a function with a body and copies", command,
+      script: `kprobe:vfs_read /pid == cpid && arg2 == 512/ { @reading[tid] = 1; } kretprobe:vfs_read { delete(@reading, tid); }
+        kprobe:rw_verify_area /@reading[tid] > 0/ { @in = count(); } kretprobe:rw_verify_area /@reading[tid] > 0/ { @out = count(); }`,
+      output: "@in: 1000\n@out: 1000", warning: /`rw_verify_area` is inlined: probing its body and its \d+ copies, in [^]*probing its returns and where its \d+ copies end/,
+    },
       name: "a variable by its address", command,
       script: 'kprobe:vfs_read /pid == cpid && arg2 == 512 && *(uint64 *)kaddr("jiffies_64") > 0/ { @ = count(); }', output: "@: 1000",
     },
