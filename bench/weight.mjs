@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { flatMemory } from "./latency.mjs";
+import { manyFunctions } from "./many-functions.mjs";
 import { installedFiles } from "./peers.mjs";
 import { startTracer, stopTracer, usage } from "./process.mjs";
 import { median, spread, table } from "./statistics.mjs";
@@ -17,7 +18,7 @@ const attachments = [
 const idle = "tracepoint:syscalls:sys_enter_reboot { @[comm] = count(); printf(\"%d\\n\", pid); }";
 
 export async function weight({ peers, rounds, workload }) {
-  const many = manyFunctions(`${workload}-many`);
+  const many = programOf(`${workload}-many`);
   const rows = [];
   const cells = (list) => (list.length ? spread(list, 0) : "");
   for (const [name, program, times] of attachments) {
@@ -36,6 +37,7 @@ export async function weight({ peers, rounds, workload }) {
       rows.push([name, title, ...results.map((r) => cells(r[kind])), ratio]);
     }
   }
+  rows.push(...await manyFunctions(peers, rounds));
   const rests = [];
   for (const peer of peers) rests.push(await resting(peer));
   rows.push([`idle for ${idleMilliseconds / 1000} s, a probe attached`, "ms of CPU", ...rests.map(({ cpu }) => cpu.toFixed(0)), ""]);
@@ -79,7 +81,7 @@ function wakeUps(pid) {
 }
 
 /** A program of that many functions. */
-function manyFunctions(path) {
+function programOf(path) {
   const numbers = Array.from({ length: functions }, (_, n) => n);
   writeFileSync(`${path}.c`, `${numbers.map((n) => `__attribute__((noinline)) void probe_me_${n}(void) { __asm__ volatile(""); }`).join("\n")}
 int main(void) { ${numbers.map((n) => `probe_me_${n}();`).join(" ")} return 0; }\n`);
