@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
-import { unpackPackages } from "./debian-packages.ts";
+import { basename, join, resolve } from "node:path";
+import { removeAbandoned, unpackPackages } from "./debian-packages.ts";
 import { cache } from "./fetch-kernel.ts";
 
 const suite = "trixie";
@@ -15,6 +15,7 @@ const fragment = resolve("test/guest/kernel.config");
 const folder = join(cache, "own");
 const needs = [
   ["gcc", "gcc"], ["make", "make"], ["flex", "flex"], ["bison", "bison"], ["bc", "bc"], ["pahole", "dwarves"], ["xz", "xz-utils"],
+  ["apt-get", "apt"], ["dpkg-deb", "dpkg"],
   ["/usr/include/libelf.h", "libelf-dev"], ["/usr/include/openssl/ssl.h", "libssl-dev"],
 ] as const;
 
@@ -29,8 +30,8 @@ function main(argv: readonly string[]): void {
   const absent = needs.filter(([file]) => !(file.startsWith("/") ? existsSync(file) : path.some((place) => existsSync(join(place, file)))));
   if (absent.length > 0) throw new Error(`needs the packages ${absent.map(([, name]) => name).join(", ")}`);
   const start = performance.now();
+  removeAbandoned(folder);
   const work = `${folder}.${process.pid}`;
-  rmSync(work, { recursive: true, force: true });
   try {
     const result = buildKernel(work);
     writeFileSync(join(result, "fragment.sha256"), wanted);
@@ -42,7 +43,7 @@ function main(argv: readonly string[]): void {
   process.stdout.write(`${folder} built in ${((performance.now() - start) / 1000).toFixed(0)} s\n`);
 }
 
-/** Gives the folder with the image, vmlinux, System.map and configuration, each named with the release. */
+/** Gives the folder with the image, vmlinux, System.map and configuration, each named with the release, and with the modules. */
 function buildKernel(work: string): string {
   mkdirSync(work, { recursive: true });
   unpackPackages(suite, join(work, "package"), () => [sourcePackage]);
@@ -55,12 +56,16 @@ function buildKernel(work: string): string {
   const config = readFileSync(join(source, ".config"), "utf8").split("\n");
   const lost = readFileSync(fragment, "utf8").split("\n").filter((line) => line.startsWith("CONFIG_") && !config.includes(line));
   if (lost.length > 0) throw new Error(`the kernel's configuration has no ${lost.join(", ")}: something that these depend on is off`);
-  run(source, "nice", "make", "-s", `-j${availableParallelism()}`, "bzImage");
+  run(source, "nice", "make", "-s", `-j${availableParallelism()}`, "bzImage", "modules");
   const release = execFileSync("make", ["-s", "kernelrelease"], { cwd: source, encoding: "utf8" }).trim();
   const result = join(work, "result");
   mkdirSync(result);
   const files = { "arch/x86/boot/bzImage": "vmlinuz", vmlinux: "vmlinux", "System.map": "System.map", ".config": "config" };
   for (const [file, name] of Object.entries(files)) copyFileSync(join(source, file), join(result, `${name}-${release}`));
+  mkdirSync(join(result, "modules"));
+  // One a line, as objects: drivers/net/tun.o
+  const modules = readFileSync(join(source, "modules.order"), "utf8").match(/^.+(?=\.o$)/gm) ?? [];
+  for (const module of modules) copyFileSync(join(source, `${module}.ko`), join(result, "modules", `${basename(module)}.ko`));
   return result;
 }
 

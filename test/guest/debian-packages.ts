@@ -1,8 +1,8 @@
 // Files of Debian's packages, of any suite, without installing them. Apt runs with folders of its own, so that what the
 // machine knows of packages stays as it is.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -11,8 +11,8 @@ export type Apt = (command: string, ...args: string[]) => string;
 
 /** Unpacks packages of a suite into `folder`, which is there in whole or not at all. @throws Error where they cannot be had. */
 export function unpackPackages(suite: string, folder: string, choose: (apt: Apt) => readonly string[]): void {
+  removeAbandoned(folder);
   const work = `${folder}.${process.pid}`;
-  rmSync(work, { recursive: true, force: true });
   for (const part of ["lists/partial", "cache/archives/partial", "files"]) mkdirSync(join(work, part), { recursive: true });
   try {
     writeFileSync(join(work, "sources.list"), `deb [signed-by=${keyring}] ${mirror()} ${suite} main\n`);
@@ -21,7 +21,7 @@ export function unpackPackages(suite: string, folder: string, choose: (apt: Apt)
       ["Dir::Etc::sourcelist", join(work, "sources.list")], ["Dir::Etc::sourceparts", "-"], ["APT::Sandbox::User", "root"],
     ].flatMap(([name, value]) => ["-o", `${name}=${value}`]);
     const run = (command: string, args: readonly string[]): string =>
-      execFileSync(command, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 300_000 });
+      execFileSync(command, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 900_000 });
     const apt: Apt = (command, ...args) => run(command, [...options, ...args]);
     apt("apt-get", "update", "-qq");
     apt("apt-get", "download", "-qq", ...choose(apt));
@@ -29,6 +29,17 @@ export function unpackPackages(suite: string, folder: string, choose: (apt: Apt)
     renameSync(join(work, "files"), folder);
   } finally {
     rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Removes what those left who were killed while they made `folder`: folders beside it, named with a process's number. */
+export function removeAbandoned(folder: string): void {
+  const beside = dirname(folder);
+  for (const name of existsSync(beside) ? readdirSync(beside) : []) {
+    const pid = name.startsWith(`${basename(folder)}.`) ? name.slice(basename(folder).length + 1) : "";
+    // `6.12` is no kernel 6 of process 12.
+    const gone = /^\d{3,}$/.test(pid) && !existsSync(`/proc/${pid}`);
+    if (gone || pid === String(process.pid)) rmSync(join(beside, name), { recursive: true, force: true });
   }
 }
 

@@ -11,8 +11,8 @@ export interface KernelFiles {
   /** `6.12.9+deb13-cloud-amd64` */
   readonly release: string;
   readonly image: string;
-  /** The folder of its modules; our own has none. */
-  readonly modules?: string;
+  /** The folder of its modules. */
+  readonly modules: string;
   /** The kernel with its debug information. */
   readonly vmlinux?: string;
 }
@@ -24,7 +24,9 @@ export function kernelFiles(kernel: Kernel): KernelFiles {
     if (!existsSync(folder)) throw new Error("our own kernel is not built: npm run guest:kernel");
     const release = readdirSync(folder).find((name) => name.startsWith("vmlinux-"))?.slice("vmlinux-".length);
     if (!release) throw new Error(`${folder} has no kernel: remove the folder, and npm run guest:kernel`);
-    return { release, image: join(folder, `vmlinuz-${release}`), vmlinux: join(folder, `vmlinux-${release}`) };
+    const modules = join(folder, "modules");
+    if (!existsSync(modules)) throw new Error("our own kernel was built without modules: npm run guest:kernel");
+    return { release, image: join(folder, `vmlinuz-${release}`), vmlinux: join(folder, `vmlinux-${release}`), modules };
   }
   if (!existsSync(folder)) fetchKernel(kernel, folder);
   const modules = ["usr/lib/modules", "lib/modules"].map((path) => join(folder, path)).find((path) => existsSync(path));

@@ -108,7 +108,6 @@ function program(archive: Archive, place: string, path: string): void {
 
 /** A module as it is loaded: newer suites ship them compressed. */
 function moduleOf(kernel: KernelFiles, name: string): Uint8Array {
-  if (kernel.modules === undefined) throw new Error(`the ${kernel.release} kernel has no modules`);
   const found = readdirSync(kernel.modules, { recursive: true, encoding: "utf8" }).find((path) => new RegExp(`(^|/)${name}\\.ko(\\.xz)?$`).test(path));
   if (!found) throw new Error(`the ${kernel.release} kernel has no module ${name}`);
   const path = join(kernel.modules, found);

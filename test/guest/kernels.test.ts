@@ -38,24 +38,22 @@ function columnOf(name: string, cells: ReadonlyMap<string, Cell>): void {
 for (const kernel of kernels) {
   const { name, belowFloor } = kernel;
   if (belowFloor || (only !== undefined && only !== name)) continue;
-  const own = kernel.source === "own";
   let files: KernelFiles | undefined;
   let absent: string | undefined;
   try {
     if (!skip) files = kernelFiles(kernel);
   } catch (error) {
     absent = error instanceof Error ? error.message : String(error);
-    if (!own) unknown.push(name);
+    unknown.push(name);
   }
   test(`Linux ${name}`, { skip: skip || absent, timeout: (guestSeconds + 60) * 1000 }, async (t) => {
     assert.ok(files);
-    // Ours has no modules.
-    const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases].filter(({ name }) => !own || !name.endsWith("of a module"));
+    const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases];
     const guest = await runGuest({
-      kernel: files, deadline: guestSeconds, modules: own ? [] : ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
+      kernel: files, deadline: guestSeconds, modules: ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
       jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "cat /sys/kernel/tracing/kprobe_events" }, {
         script: "strobe -v -e 'kprobe:vfs_r* { @a = count(); } kretprobe:vfs_r* { @b = count(); } interval:ms:100 { clear(@a); clear(@b); exit(); }'",
-      }],
+      }, { script: "strobe -lv 'insn:__x64_sys_getppid:*'; strobe -l 'kprobe:tun:tun_chr_op*'; strobe -l 'fentry:tun:tun_chr_op*'" }],
     });
     const results = resultsIn(guest.lines);
     const cells = new Map<string, Cell>();
@@ -79,8 +77,12 @@ for (const kernel of kernels) {
       assert.equal(job?.code, 0, job?.stderr);
       assert.equal(job.stderr.match(/^attached vfs_/gm)?.length, major > 6 || (major === 6 && minor >= 14) ? 1 : 2, job.stderr);
     });
+    await t.test("instructions of the running kernel and functions of a module are listed", () => {
+      const job = guest.jobs[3];
+      assert.match(job?.stdout ?? "", /^insn:__x64_sys_getppid:0\n {4}\w+.*\n(?:insn:__x64_sys_getppid:\d+\n {4}\w+.*\n){5,}kprobe:tun_chr_open\nfentry:tun:tun_chr_open\n$/, job?.stderr);
+    });
     t.diagnostic(`boot ${guest.bootSeconds.toFixed(1)} s, all ${guest.seconds.toFixed(1)} s, ${results.length} cases`);
-    if (!own) columnOf(name, cells);
+    columnOf(name, cells);
   });
 }
 

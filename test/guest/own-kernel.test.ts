@@ -2,6 +2,7 @@
 // moved by address space randomisation.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { temporaryFolder } from "../support/strobe.ts";
 import type { ProbeCase } from "./cases.ts";
@@ -27,10 +28,10 @@ function filesOrReason(): KernelFiles | string {
   }
 }
 
-/** The source line that a function begins at, as binutils say. */
-function lineOf(vmlinux: string, name: string): { readonly file: string; readonly line: string } {
+/** The source line that a function begins at, as binutils say; of a module's, whose sections have no addresses yet, `within` one. */
+function lineOf(vmlinux: string, name: string, within: readonly string[] = []): { readonly file: string; readonly line: string } {
   const [, address = ""] = new RegExp(`^([0-9a-f]+) \\w ${name}$`, "m").exec(execFileSync("nm", [vmlinux], { encoding: "utf8", maxBuffer: 1 << 28 })) ?? [];
-  const [, file = "", line = ""] = /([^/]+\/[^/]+):(\d+)/.exec(execFileSync("addr2line", ["-e", vmlinux, `0x${address}`], { encoding: "utf8" })) ?? [];
+  const [, file = "", line = ""] = /([^/]+\/[^/]+):(\d+)/.exec(execFileSync("addr2line", [...within, "-e", vmlinux, `0x${address}`], { encoding: "utf8" })) ?? [];
   return { file, line };
 }
 
@@ -57,7 +58,6 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
       output: /@\[(?:zero|null)\]: 1000\n@\[(?:zero|null)\]: 1000$/, warning: /`file_ppos` is inlined: probing its \d+ copies, in /,
     },
     {
-    {
       // By the caller: the copies in read(2) and write(2) are entered and left a thousand times each, one after the other.
       name: "where inlined copies end", command,
       script: `kprobe:inlined:file_ppos /pid == cpid/ { @in = count(); @since[tid] = nsecs; }
@@ -71,10 +71,31 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
         kprobe:rw_verify_area /@reading[tid] > 0/ { @in = count(); } kretprobe:rw_verify_area /@reading[tid] > 0/ { @out = count(); }`,
       output: "@in: 1000\n@out: 1000", warning: /`rw_verify_area` is inlined: probing its body and its \d+ copies, in [^]*probing its returns and where its \d+ copies end/,
     },
+    {
       name: "a variable by its address", command,
       script: 'kprobe:vfs_read /pid == cpid && arg2 == 512 && *(uint64 *)kaddr("jiffies_64") > 0/ { @ = count(); }', output: "@: 1000",
     },
     { name: "a file that there is not", script: "kprobe@fs/nothing.c:3 { }", output: "", refusal: /no code of \S+ comes from a file fs\/nothing\.c/ },
+  ];
+}
+
+/** What the debug information of a module tells: tun's, whose file was not stripped. */
+function moduleCases(module: string): readonly ProbeCase[] {
+  const command = "/bin/work 5 /dev/net/tun";
+  const { file, line } = lineOf(module, "tun_chr_open", ["-j", ".text"]);
+  return [
+    { name: "kprobe:MODULE@FILE:LINE", command, script: `kprobe:tun@${file}:${line} /pid == cpid/ { @[func] = count(); }`, output: "@[tun_chr_open]: 5" },
+    { name: "kprobe@FILE:LINE of a module", command, script: `kprobe@${file}:${line} /pid == cpid/ { @[func] = count(); }`, output: "@[tun_chr_open]: 5" },
+    {
+      name: "var() of a module's function", command,
+      script: 'kprobe:tun_chr_open /pid == cpid/ { @[str(var("file").f_path.dentry.d_name.name)] = count(); }', output: "@[tun]: 5",
+    },
+    {
+      name: "an inlined function of a module", command, script: "kprobe:tun:ptr_ring_init /pid == cpid/ { @ = count(); }", output: "@: 5",
+      warning: /`ptr_ring_init` is inlined/,
+    },
+    { name: "a file that the module has not", script: "kprobe:tun@net/nothing.c:3 { }", output: "", refusal: /no code of \S*tun\.ko comes from a file net\/nothing\.c/ },
+    { name: "lines of a module that is not loaded", script: "kprobe:nothing@net/tun.c:3 { }", output: "", refusal: /lines of the module `nothing` are not known: no module nothing is loaded/ },
   ];
 }
 
@@ -102,10 +123,15 @@ const found = filesOrReason();
 
 test("debug information of the kernel", { skip: typeof found === "string" && found, timeout: (guestSeconds + 120) * 1000 }, async (t) => {
   assert.ok(typeof found !== "string" && found.vmlinux !== undefined);
-  const cases = casesOf(found.vmlinux);
+  const module = join(found.modules, "tun.ko");
+  const cases = [...casesOf(found.vmlinux), ...moduleCases(module)];
   const guest = await runGuest({
     kernel: found, deadline: guestSeconds, kaslr: true, memory: "2G",
-    files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json"), [`/usr/lib/debug/boot/vmlinux-${found.release}`]: found.vmlinux },
+    modules: ["tun"],
+    files: {
+      ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json"), [`/usr/lib/debug/boot/vmlinux-${found.release}`]: found.vmlinux,
+      [`/usr/lib/debug/lib/modules/${found.release}/kernel/drivers/net/tun.ko`]: module,
+    },
     jobs: [{ script: "node /strobe/driver.mjs", deadline: guestSeconds }, { script: "grep -w _text /proc/kallsyms" }, ...trials],
   });
   const results = resultsIn(guest.lines);

@@ -14,7 +14,7 @@ export interface KernelColumn {
 
 export function kernelsPage(unsorted: readonly KernelColumn[]): string {
   const columns = unsorted.toSorted((a, b) => numberOf(a) - numberOf(b));
-  const titles = columns.map(({ name }) => `Linux ${name}`);
+  const titles = columns.map(({ name }) => (name === "own" ? "own kernel" : `Linux ${name}`));
   const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ cells }) => cells.get(name) ?? "").join(" | ")} |`);
   const language = columns.map(({ cells, language }) => {
     const tried = language.filter((name) => cells.has(name));
@@ -22,9 +22,10 @@ export function kernelsPage(unsorted: readonly KernelColumn[]): string {
   });
   return `# What works on which kernel
 
-Written by the guest suite (\`STROBE_UPDATE=1 npm run test:guest\`), which boots Debian's cloud images and counts exactly what a
-known program does; the remaining column is the machine that the suite ran on. *Refused*: its kernel is not to be
-instrumented that way, by its configuration or its policy, and strobe says so before anything is attached. Empty: not tried.
+Written by the guest suite (\`STROBE_UPDATE=1 npm run test:guest\`), which boots Debian's cloud images and a kernel of its own
+(\`npm run guest:kernel\`: 6.12, with debug information), and counts exactly what a known program does; the remaining column is
+the machine that the suite ran on. *Refused*: its kernel is not to be instrumented that way, by its configuration or its policy,
+and strobe says so before anything is attached. Empty: not tried.
 
 | | ${titles.join(" | ")} |
 |---|${titles.map(() => "---|").join("")}
@@ -33,8 +34,9 @@ ${rows.join("\n")}
 `;
 }
 
-/** 6.12 is newer than 6.1. */
+/** 6.12 is newer than 6.1; ours comes last. */
 function numberOf({ name }: KernelColumn): number {
+  if (name === "own") return Infinity;
   const [major = 0, minor = 0] = name.split(".").map(Number);
   return major * 1000 + minor;
 }
