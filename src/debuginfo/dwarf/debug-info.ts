@@ -41,10 +41,10 @@ export interface DebugFiles {
   split?(name: string, folder: string): Elf | undefined;
   /** The file that such files were packed into (.dwp). */
   package?(): Elf | undefined;
-}
-
   /** Bytes of entries from which on a name is searched for before all of them are indexed. */
   readonly searched?: number;
+}
+
 export interface Catalogs {
   /** Bytes of a section from which on this is worth it. */
   readonly least?: number;
@@ -59,10 +59,10 @@ export type KeptPart = UnitSection | "addresses" | "lines";
 /** Sections from this size on are worth keeping the index of, and threads of their own. */
 const LARGE = 8 << 20;
 
-const PT_TLS = 7;
-
 /** Sections from this size on are searched for a name; and how often, before an index is made. */
 const SEARCHED = 1 << 20, SEARCHES = 10;
+
+const PT_TLS = 7;
 
 /** Whether a file has debug information at all. */
 export function hasDebugInfo(elf: Elf): boolean {
@@ -92,10 +92,10 @@ class Debug implements DebugInfo {
   readonly #around: Surroundings;
   #addresses: UnitAddresses | undefined;
   #catalogs: readonly Listed[] | undefined;
-  #nameSection: { readonly found: NameSection | undefined } | undefined;
-  #frames: { readonly found: CallFrames | undefined } | undefined;
   #search: { readonly with: NameSearch | undefined; left: number } | undefined;
   readonly #keptNames = new Map<UnitSection, Catalog | undefined>();
+  #nameSection: { readonly found: NameSection | undefined } | undefined;
+  #frames: { readonly found: CallFrames | undefined } | undefined;
   #alternateFile: { readonly found: DwarfFile | undefined } | undefined;
   #package: { readonly found: DwarfSections | undefined } | undefined;
   readonly #packagedTypes = new Map<bigint, { readonly file: DwarfFile | undefined }>();
@@ -263,11 +263,10 @@ class Debug implements DebugInfo {
       if (bodyAround(entry.origin) !== undefined) continue;
       found.set(keyOf(entry), new EntryVariable(entry, this.#around));
     }
-    return [...found.values()];
     if (found.size === 0) for (const entry of this.#variablesWithin(name)) found.set(keyOf(entry), new EntryVariable(entry, this.#around));
+    return [...found.values()];
   }
 
-  typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined {
   /** Variables by a name that tells the scopes around them in part, or the function or the type that they are in. */
   *#variablesWithin(name: string): Iterable<Entry> {
     const parts = splitName(name);
@@ -285,6 +284,7 @@ class Debug implements DebugInfo {
     for (const entry of this.#entriesNamed(list, parts.own)) if (isWithin(entry, parts.scope)) yield entry;
   }
 
+  typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined {
     const base = baseSpelling(name);
     for (const entry of this.#entriesNamed("types", base)) {
       if (!entry.isType()) continue;
@@ -300,6 +300,8 @@ class Debug implements DebugInfo {
       yield* told;
       return;
     }
+    const search = this.#searching();
+    if (search !== undefined && (yield* search.entries(list, name))) return;
     for (const { file, section, catalog } of this.#listed()) {
       for (const offset of entriesNamed(catalog[list], name)) {
         // What is damaged in one unit does not hide the others.
@@ -313,6 +315,18 @@ class Debug implements DebugInfo {
     }
   }
 
+  /** Where a name may be searched for: there is no index yet, and not so many were asked for that one is better. */
+  #searching(): NameSearch | undefined {
+    if (this.#catalogs !== undefined) return undefined;
+    const { sections } = this.#main;
+    if (this.#search === undefined) {
+      const large = (sections.find("debug_info")?.size ?? 0) >= (this.#files.searched ?? SEARCHED);
+      const whole = large && this.#keptCatalog("debug_info") === undefined && !this.#main.headers().some((header) => this.#splitName(header) !== undefined);
+      this.#search = { with: whole ? new NameSearch(this.#main, this.#alternate()) : undefined, left: SEARCHES };
+    }
+    return this.#search.left-- > 0 ? this.#search.with : undefined;
+  }
+
   /** What an index in the file tells of a name, when that is certainly all. */
   #told(list: NameList, name: string): readonly Entry[] | undefined {
     if (this.#catalogs !== undefined) return undefined;
@@ -320,8 +334,6 @@ class Debug implements DebugInfo {
     const { found } = this.#nameSection;
     if (found === undefined) return undefined;
     try {
-    const search = this.#searching();
-    if (search !== undefined && (yield* search.entries(list, name))) return;
       const entries = [...found.find(list, name)].flatMap((each) => this.#entriesAt(list, name, each)).filter((entry) => isNamed(entry, name));
       if (entries.length === 0 || found.mayMeanMore(name)) return undefined;
       return list !== "functions" || found.inlined || entries.every(isInlinedNowhereElse) ? entries : undefined;
@@ -335,18 +347,6 @@ class Debug implements DebugInfo {
     const header = this.#main.headerAt(unit);
     const whole = this.#whole(header);
     if (entry !== undefined) return [whole.entryAt(whole.header.offset + entry)];
-  /** Where a name may be searched for: there is no index yet, and not so many were asked for that one is better. */
-  #searching(): NameSearch | undefined {
-    if (this.#catalogs !== undefined) return undefined;
-    const { sections } = this.#main;
-    if (this.#search === undefined) {
-      const large = (sections.find("debug_info")?.size ?? 0) >= (this.#files.searched ?? SEARCHED);
-      const whole = large && this.#keptCatalog("debug_info") === undefined && !this.#main.headers().some((header) => this.#splitName(header) !== undefined);
-      this.#search = { with: whole ? new NameSearch(this.#main, this.#alternate()) : undefined, left: SEARCHES };
-    }
-    return this.#search.left-- > 0 ? this.#search.with : undefined;
-  }
-
     // Just the unit is known.
     const scanned = scanFile(whole.file, whole.header.section, [whole.header]);
     return [...entriesNamedIn(scanned[list], name)].map((offset) => whole.file.entryAt(offset, whole.header.section));
@@ -361,6 +361,17 @@ class Debug implements DebugInfo {
     const catalog = catalogOf(catalogs.scan(section) ?? [scanFile(file, section)]);
     catalogs.write(section, savedCatalog(catalog, size));
     return catalog;
+  }
+
+  #keptCatalog(section: UnitSection): Catalog | undefined {
+    const { catalogs } = this.#files;
+    const { size } = this.#main.sections.get(section);
+    if (catalogs === undefined || size < (catalogs.least ?? LARGE)) return undefined;
+    if (!this.#keptNames.has(section)) {
+      const kept = catalogs.read(section);
+      this.#keptNames.set(section, kept && loadedCatalog(kept, size));
+    }
+    return this.#keptNames.get(section);
   }
 
   /** What is worth keeping of a large file. */
@@ -383,17 +394,6 @@ class Debug implements DebugInfo {
     if (alternate !== undefined) add(alternate);
     for (const header of this.#main.headers()) {
       const whole = this.#splitName(header) === undefined ? undefined : this.#whole(header);
-  #keptCatalog(section: UnitSection): Catalog | undefined {
-    const { catalogs } = this.#files;
-    const { size } = this.#main.sections.get(section);
-    if (catalogs === undefined || size < (catalogs.least ?? LARGE)) return undefined;
-    if (!this.#keptNames.has(section)) {
-      const kept = catalogs.read(section);
-      this.#keptNames.set(section, kept && loadedCatalog(kept, size));
-    }
-    return this.#keptNames.get(section);
-  }
-
       if (whole !== undefined && whole.file !== this.#main) add(whole.file);
     }
     return (this.#catalogs = listed);

@@ -88,12 +88,12 @@ export interface LinePlace extends SourcePosition { readonly address: bigint; /*
 
 export interface Variable {
   readonly name: string;
+  /** `app::Server::instances` */
+  readonly qualifiedName?: string;
   readonly kind: "parameter" | "local" | "global" | "static" | "thread-local";
   readonly type: DebugType;
   readonly declared: SourcePosition;
   /** In what `variablesAt` gives: of a function that the innermost one there is inlined into. */
-  /** `app::Server::instances` */
-  readonly qualifiedName?: string;
   readonly outer?: boolean;
   /** Where its value is when the program is about to run the instruction at `address`. */
   location(address: bigint): Location;
