@@ -21,13 +21,15 @@ export function ownFolder(name: string): string | undefined {
 
 let folder: { readonly path: string | undefined } | undefined;
 
-/** `make`'s module, or what it made of the same before. Whatever goes wrong with what is kept, it is made again. */
-export function kept(file: string, text: string, known: Format | undefined, make: () => LoadedModule | undefined): LoadedModule | undefined {
+/** `make`'s module, or what it made of the same before; `behind` is what else it goes by. Whatever goes wrong with what is kept, it is made again. */
+export function kept(
+  file: string, text: string, known: Format | undefined, make: () => LoadedModule | undefined, behind = "",
+): LoadedModule | undefined {
   folder ??= { path: ownFolder("modules") };
   if (folder.path === undefined) return make();
   const path = `${folder.path}/${placeOf(file)}`;
   // Who made it, for which Node, of what: its first line.
-  const about = `${JSON.stringify([self, process.version, known ?? null, file, text])}\n`;
+  const about = `${JSON.stringify([self, process.version, known ?? null, file, text, behind])}\n`;
   return read(path, about) ?? write(path, folder.path, about, make());
 }
 

@@ -22,15 +22,50 @@ export function namesIn(file: string): LibraryNames {
   };
 }
 
-/** Whether a file may have handlers: it names the library, or imports a module that hands it on. Cheap where neither is so. */
+/** Whether a file may have handlers: it names the library, or imports modules that lead to it. Told by texts alone, without parsing. */
 export function reachesLibrary(file: string, text: string): boolean {
-  if (mayHaveHandlers(text)) return true;
-  if (isPackaged(file)) return false;
-  for (const [, specifier] of text.matchAll(/\b(?:from|import)\s*["']([^"'\n]+)["']/g)) {
-    const path = pathOf(specifier, file);
-    if (path !== undefined && namesOf(path) !== undefined) return true;
+  return mayHaveHandlers(text) || besides(file, text).some(reaches);
+}
+
+/** What says whether the modules that hand the library on to a file are still the same: their paths, times and sizes. */
+export function stampsBehind(file: string, text: string): string {
+  const stamps = new Map<string, string>();
+  const add = (from: string, its: string): void => {
+    for (const path of besides(from, its)) {
+      if (stamps.has(path) || !reaches(path)) continue;
+      const { mtimeMs, size } = statSync(path);
+      stamps.set(path, `${path} ${mtimeMs} ${size}`);
+      add(path, textOf(path));
+    }
+  };
+  add(file, text);
+  return [...stamps.values()].sort().join("\n");
+}
+
+const reaching = new Map<string, boolean>();
+
+function reaches(path: string): boolean {
+  const before = reaching.get(path);
+  if (before !== undefined) return before;
+  reaching.set(path, false);
+  const found = reachesLibrary(path, textOf(path));
+  reaching.set(path, found);
+  return found;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Whoever loads it says what is wrong.
+    return "";
   }
-  return false;
+}
+
+/** The modules beside a file that it imports. */
+function besides(file: string, text: string): string[] {
+  if (isPackaged(file)) return [];
+  return [...text.matchAll(/\b(?:from|import)\s*["']([^"'\n]+)["']/g)].flatMap(([, specifier]) => pathOf(specifier, file) ?? []);
 }
 
 function namesOf(path: string): Names {
@@ -43,10 +78,9 @@ function namesOf(path: string): Names {
 }
 
 function read(path: string): Names {
-  let text: string;
+  if (!reaches(path)) return undefined;
+  let text = textOf(path);
   try {
-    text = readFileSync(path, "utf8");
-    if (!reachesLibrary(path, text)) return undefined;
     if (/\.[mc]?ts$/.test(path)) text = stripTypes(path, text);
   } catch {
     // Whoever loads it says what is wrong.

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { kept } from "./kept-modules.ts";
-import { namesIn, reachesLibrary } from "./library-names.ts";
+import { namesIn, reachesLibrary, stampsBehind } from "./library-names.ts";
 import { parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
 import { stripTypes } from "./strip.ts";
 import { mayNeedUsing } from "./using.ts";
@@ -36,7 +36,7 @@ export function loadTypeScript(file: string, known?: Format): LoadedModule {
 
 function fromTypeScript(file: string, text: string, known: Format | undefined): LoadedModule {
   const make = (): LoadedModule => stripped(file, text, known);
-  return kept(file, text, known, make) ?? make();
+  return kept(file, text, known, make, stampsBehind(file, text)) ?? make();
 }
 
 function stripped(file: string, text: string, known: Format | undefined): LoadedModule {
@@ -50,7 +50,7 @@ export function fromJavaScript(file: string, text: string, known: Format | undef
   return kept(file, text, known, () => {
     const rewritten = rewriteModule({ file, text }, { names: namesIn(file), lowersUsing: true });
     return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
-  });
+  }, stampsBehind(file, text));
 }
 
 /** What a file is: what its name says, or else whether it has what only modules have. */

@@ -163,6 +163,14 @@ for (const [index, node] of nodes.entries()) {
     const wanted = { stdout: "[ 7 ] true\n", stderr: "", code: 0 };
     assert.deepEqual(await run(node, [command, "run", "main.ts"], path), wanted);
     assert.deepEqual(await run(node, ["--import", register, "main.ts"], path), wanted);
+    // What is kept of a file for the next run goes by what is behind it, too.
+    const other = (name: string, text: string): Promise<Outcome> => {
+      writeFileSync(join(path, "probes.ts"), files["probes.ts"].replace("onRead = (handler", `${name} = (handler`).replace("onRead(one)", `${name}(one)`));
+      writeFileSync(join(path, "tracing.ts"), text);
+      return run(node, [command, "run", "main.ts"], path);
+    };
+    assert.match((await other("made", `${files["tracing.ts"]}export const onRead = (given: unknown) => given;\n`)).stderr, /trace\(\) wants/);
+    assert.deepEqual(await other("onRead", files["tracing.ts"]), wanted);
     const outfile = join(path, "out.mjs");
     await build({
       entryPoints: [join(path, "main.ts")], bundle: true, platform: "node", format: "esm", minify: true, outfile, external: ["strobe"], plugins: [plugin()],

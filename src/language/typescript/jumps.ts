@@ -2,23 +2,12 @@
 // behind each loop that it leaves on its way. A switch and a labelled block are loops of one round.
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
-import type { Unit } from "./unit.ts";
+import type { Jumpable, Unit, Way } from "./unit.ts";
 import { binary, block, integer, variable } from "./unit.ts";
 
 type Span = Expression["span"];
 
-/** What break and continue may mean, from the outside in. */
-export interface Jumpable {
-  /** Of a loop, continue goes on with it. */
-  readonly kind: "loop" | "switch" | "block";
-  readonly labels: readonly string[];
-  /** What a loop does before each round but the first. */
-  readonly step: () => readonly Statement[];
-  /** The variable that says how something within leaves to here, and which ways there are. */
-  leaving?: { readonly name: string; readonly ways: Set<Way>; uses: number };
-}
-type Way = keyof typeof ways;
-const ways = { break: 1n, continue: 2n } as const;
+const ways = { break: 1n, continue: 2n } as const satisfies Record<Way, bigint>;
 
 const none = (): readonly Statement[] => [];
 

@@ -7,7 +7,6 @@ import type {
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
-import type { Jumpable } from "./jumps.ts";
 import type { Pieces } from "./pieces.ts";
 import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
 
@@ -31,6 +30,18 @@ export type Meaning =
   | { readonly kind: "variable"; readonly name: string; readonly constant: boolean; readonly there?: string }
   /** Another word for something: a parameter, a part of one, a map's entry. */
   | { readonly kind: "alias"; readonly refer: (span: Span) => Reference };
+
+/** What break and continue may mean, from the outside in: see jumps.ts. */
+export interface Jumpable {
+  /** Of a loop, continue goes on with it. */
+  readonly kind: "loop" | "switch" | "block";
+  readonly labels: readonly string[];
+  /** What a loop does before each round but the first. */
+  readonly step: () => readonly Statement[];
+  /** The variable that says how something within leaves to here, and which ways there are. */
+  leaving?: { readonly name: string; readonly ways: Set<Way>; uses: number };
+}
+export type Way = "break" | "continue";
 
 /** What a call comes to. */
 export type Outcome =
