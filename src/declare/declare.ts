@@ -63,19 +63,14 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
     add("programs.d.ts", programs);
   }
 
-  const { pages, names } = structPages(structs);
-  addAll("structs", pages);
   const all = new Page(structs);
-  for (const name of names) {
-    all.place.imports.add(letterFile(name));
-    all.line(`${name}: ${letterFile(name)}.${name}`, "Structs");
-  }
+  addAll("structs", structPages(structs, all));
   add("structs.d.ts", all);
 
   const index = [...files.keys()].filter((file) => !file.startsWith("structs/")).map((file) => `import "./${file}";\n`);
   files.set("index.d.ts", Buffer.from(`${about}\n${index.join("")}`));
   return {
-    files, counts: { tracepoints, "raw tracepoints": rawTracepoints, functions, iterators: iterators.count, structs: names.length, constants: constantsCount },
+    files, counts: { tracepoints, "raw tracepoints": rawTracepoints, functions, iterators: iterators.count, structs: all.count, constants: constantsCount },
   };
 }
 
@@ -115,20 +110,20 @@ function functionPages(system: System, structs: Structs): Pages {
   return pages;
 }
 
-/** Structs mention structs: until there are no new ones. */
-function structPages(structs: Structs): { readonly pages: Pages; readonly names: readonly string[] } {
+/** Structs mention structs: until there are no new ones. `all` fills the interface that names each. */
+function structPages(structs: Structs, all: Page): Pages {
   const pages = new Pages(structs, true);
-  const names: string[] = [];
   for (let found = structs.take(); found.length > 0; found = structs.take()) {
     for (const type of found) {
       const name = structs.nameOf(type);
       const page = pages.of(name);
       const own = members(type, page.place);
       page.line(`export interface ${name} {${own.length === 0 ? "" : `\n  ${own.join(";\n  ")};\n`}}\n`);
-      names.push(name);
+      all.place.imports.add(letterFile(name));
+      all.line(`${propertyName(structs.keyOf(type))}: ${letterFile(name)}.${name}`, "Structs");
     }
   }
-  return { pages, names };
+  return pages;
 }
 
 /** Files by the first letter of what is in them: none is too large to look at, and definitions open at once. */

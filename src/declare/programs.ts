@@ -39,7 +39,9 @@ function functionLines(binary: Binary, place: Place): string[] {
   for (const { kind, name } of binary.symbols()) if (kind === "function") lines.set(name, "{}");
   if (typeof info === "object") {
     const types = new DebugTypes(info, "user");
-    for (const name of info.functionNames()) {
+    // Names of C++ and Rust are those of the source; what the linker calls them is a name as well.
+    const linked = [...lines.keys()].filter((name) => /^_[RZ]/.test(name));
+    for (const name of [...info.functionNames(), ...linked]) {
       const text = signature(info, name, types, place);
       if (text !== undefined) lines.set(name, text);
     }

@@ -26,7 +26,7 @@ export class Structs {
   nameOf(type: StructType): string {
     const known = this.#names.get(type);
     if (known !== undefined) return known;
-    const plain = reserved.has(type.name) ? `${type.name}_` : type.name;
+    const plain = identifier(type.name);
     // A union may have a struct's name, and two files of a kernel may mean different things by one.
     let name = plain;
     for (let i = 2; this.#taken.has(name); i++) name = `${plain}_${i}`;
@@ -36,10 +36,29 @@ export class Structs {
     return name;
   }
 
+  /** What it goes by in the interface of all structs: its own name, unless another had that first. */
+  keyOf(type: StructType): string {
+    const name = this.nameOf(type);
+    return name === identifier(type.name) ? type.name : name;
+  }
+
   /** Those mentioned since the last time. */
   take(): readonly StructType[] {
     return this.#waiting.splice(0);
   }
+}
+
+/** Names of C++ and Rust, `std::vector<int>`, have in them what interfaces' must not. */
+function identifier(name: string): string {
+  if (reserved.has(name)) return `${name}_`;
+  if (isIdentifier(name)) return name;
+  return name.replace(/^(?=\d)|[^\w$]+/g, "_").slice(0, longestName);
+}
+
+const longestName = 100;
+
+function isIdentifier(name: string): boolean {
+  return /^[A-Za-z_$][\w$]*$/.test(name);
 }
 
 /** The file that a name is declared in, without folder and ending. */
@@ -111,7 +130,7 @@ export function members(type: StructType, place: Place): string[] {
       // Padding has no name.
       if (name === "" || seen.has(name)) continue;
       seen.add(name);
-      lines.push(`${name}: ${typeText(of, place)}`);
+      lines.push(`${propertyName(name)}: ${typeText(of, place)}`);
     }
   };
   add(type.members);
@@ -162,5 +181,5 @@ export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], 
 }
 
 export function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+  return isIdentifier(name) ? name : JSON.stringify(name);
 }

@@ -78,6 +78,34 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
   `), []);
 });
 
+test("programs in C++ are declared whole, whatever their types are called", async () => {
+  const source = join(folder.path, "shapes.cpp");
+  writeFileSync(source, `
+    #include <cstdint>
+    namespace shapes {
+      template <class T> struct Box { T value; virtual ~Box() {} virtual T get(int times) const { return value * times; } };
+      struct Named : Box<int> { const char *name; struct { int inner; }; union { long a; double b; }; };
+    }
+    enum class Color : uint8_t { red, green };
+    __attribute__((noinline)) int use(shapes::Named &named, Color color, shapes::Box<double> *other) { return named.get(2) + (int)color + (int)other->value; }
+    int main() { shapes::Named n; n.value = 1; n.inner = 2; shapes::Box<double> b; b.value = 3; return use(n, Color::green, &b) & 1; }`);
+  const shapes = join(folder.path, "shapes");
+  const built = spawnSync("g++", ["-g", "-O0", "-o", shapes, source], { encoding: "utf8" });
+  assert.equal(built.status, 0, built.stderr);
+  const { stderr, code } = await strobe(["types", "-o", types, "--binary", program, "--binary", shapes], { deadline: 60_000 });
+  assert.deepEqual([stderr, code], ["", 0]);
+  assert.deepEqual(complaints(`
+    import { map, uprobe } from "strobe";
+    import type { Structs } from "strobe";
+    const sizes = map<string, "sum">();
+    uprobe(${JSON.stringify(shapes)}, "_Z3useRN6shapes5NamedE5ColorPNS_3BoxIdEE", ({ named, color }) => sizes.at("x").sum(named.inner + color));
+    uprobe(${JSON.stringify(shapes)}, "use", ({ named, color }) => sizes.at("x").sum(named.inner + color));
+    declare const named: Structs["shapes::Named"];
+    const inner: number = named.inner + named.a;
+    named.outer;
+  `), ["program.ts:9 TS2339"]);
+});
+
 test("a misspelt event, function, argument or member is red", () => {
   assert.deepEqual(complaints(`
     import { enums, fentry, rawTracepoint, tracepoint, uprobe, usdt, type ArgumentsOf, type KernelFunctions, type Tracepoints, type UserFunctions } from "strobe";
