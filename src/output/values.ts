@@ -75,7 +75,8 @@ export function presentMembers(type: StructType, memory: Memory, offset: number)
     if (member.name !== "") return [member];
     // Padding has no name either.
     if (member.type.kind !== "struct") return [];
-    return presentMembers(member.type, memory, offset + member.offset).map((inner) => ({ ...inner, offset: member.offset + inner.offset }));
+    return presentMembers(member.type, memory, offset + member.offset).map((inner) => (
+      { ...inner, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) }));
   });
 }
 

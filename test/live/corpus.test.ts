@@ -99,8 +99,8 @@ function compared(ours: unknown, theirs: unknown): Verdict {
       if (!isRecord(ours)) return { differs: `${JSON.stringify(ours)} is not ${JSON.stringify(theirs)}` };
       return together((theirs as unknown as Fields).fields.map(([name, base, value]) => {
         if (name?.startsWith("_vptr") === true) return "same";
-        // What is in a base class or an anonymous member is under no name.
-        const own = name === null || base ? ours[""] : ours[name];
+        // Members of a base class or of one without a name are the struct's.
+        const own = name === null || base ? ours : ours[name];
         return own === undefined ? { differs: `there is no member ${name}` } : compared(own, value);
       }));
     }

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
   KEEP(&shape); KEEP(&by); KEEP(&at);
   long d = describe(&shape, by, -1, 1UL << 40, label, GREEN, 'q', -3);
   printf("{ .shape = %p, .by = { .x = 10, .y = -20 }, .small = -1, .large = %lu, .text = %p, .color = GREEN, .letter = %d, .last = -3 }\n", (void *)&shape, 1UL << 40, (void *)label, 'q');
-  printf("{ .name = %s, .at = { .x = %d, .y = %d }, .low = %d, .high = %d, .color = BLUE, .word = { .whole = %u, .bytes = [65,66,67,68] }, { .inner = -2 }, .filled = true, .ratio = %g, .area = %g, .list = %p, .grid = [[1,2,3],[4,5,6]] }\n",
+  printf("{ .name = %s, .at = { .x = %d, .y = %d }, .low = %d, .high = %d, .color = BLUE, .word = { .whole = %u, .bytes = [65,66,67,68] }, .inner = -2, .filled = true, .ratio = %g, .area = %g, .list = %p, .grid = [[1,2,3],[4,5,6]] }\n",
     shape.name, shape.at.x, shape.at.y, shape.low, shape.high, shape.word.whole, shape.ratio, shape.area, (void *)shape.list);
   printf("%d %d round -6 2 6\n", by.x, by.y);
   printf("%ld\n", d);
