@@ -1,7 +1,10 @@
 // Files as Node was handed them before: one that has not changed needs neither stripper nor parser.
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import type { Format, LoadedModule } from "./modules.ts";
+
+export type Format = "module" | "commonjs";
+
+export interface LoadedModule { readonly format: Format; readonly source: string }
 
 /** Files that are kept; those that were not used for longest go first. */
 const most = 512;

@@ -1,15 +1,11 @@
 // A file as Node is to be handed it: types stripped, handlers wrapped.
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
-import { kept } from "./kept-modules.ts";
+import { kept, type Format, type LoadedModule } from "./kept-modules.ts";
 import { namesIn, reachesLibrary, stampsBehind } from "./library-names.ts";
 import { parsed, rewriteModule, usesModules, type Rewritten } from "./rewrite.ts";
 import { stripTypes } from "./strip.ts";
 import { mayNeedUsing } from "./using.ts";
-
-export type Format = "module" | "commonjs";
-
-export interface LoadedModule { readonly format: Format; readonly source: string }
 
 const typescript: ReadonlySet<string> = new Set([".ts", ".mts", ".cts"]);
 const javascript: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs"]);
