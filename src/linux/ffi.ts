@@ -2,7 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { check } from "./error.ts";
-import { timedPoll } from "./timed-poll.ts";
+import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
@@ -16,13 +16,6 @@ interface ForeignFunction {
   (...args: number[]): number;
   async(...args: [...number[], (error: unknown, result: number) => void]): void;
 }
-/** Watches a descriptor for readability from Node's own event loop. */
-export interface PollHandle {
-  start(callback: (status: number) => void): void;
-  stop(): void;
-  close(): void;
-}
-
 let native: Native | undefined;
 let systemCall: ForeignFunction | undefined;
 

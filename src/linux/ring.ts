@@ -7,7 +7,8 @@
 // A record: u32 length with a busy bit (31: reserved, not yet committed) and a discard bit (30), u32 page offset (the
 // kernel's), then the payload, padded to 8 bytes. Positions only grow. We keep ours as a double and compare the low
 // 32 bits with the kernel's: pending data never exceeds the buffer, which is at most 2^30 bytes.
-import { mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, type PollHandle } from "./ffi.ts";
+import { mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE } from "./ffi.ts";
+import type { PollHandle } from "./timed-poll.ts";
 
 const HEADER = 8;
 const DISCARDED = 0x4000_0000;

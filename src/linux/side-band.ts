@@ -1,6 +1,7 @@
 // The lives of all processes, told by perf events that count nothing: one a CPU, each with a small ring. So mappings
 // of code are known even of processes that live for a millisecond.
-import { closeFd, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, type PollHandle } from "./ffi.ts";
+import { closeFd, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE } from "./ffi.ts";
+import type { PollHandle } from "./timed-poll.ts";
 import { onlineCpus, openPerfEvent, PERF_COUNT_SW_DUMMY, PERF_TYPE_SOFTWARE } from "./perf.ts";
 import { parsePerfRecord, type PerfRecord } from "./perf-records.ts";
 import { PerfRing } from "./perf-ring.ts";

@@ -1,6 +1,12 @@
 // Watching a descriptor from a worker thread. A worker may be ended at any moment, and takes the whole process along when koffi still
 // has a watch under way then. A timer just ends: so there, the kernel is asked every few milliseconds.
-import type { PollHandle } from "./ffi.ts";
+
+/** Watches a descriptor for readability from Node's own event loop. */
+export interface PollHandle {
+  start(callback: (status: number) => void): void;
+  stop(): void;
+  close(): void;
+}
 
 const milliseconds = 4;
 

@@ -2,7 +2,8 @@
 // next hook says, because Node has hooks on the program's own thread (`registerHooks`) and, before, on another (`register`).
 import { fileURLToPath } from "node:url";
 import { ScriptError } from "../language/diagnostic.ts";
-import { fromJavaScript, isTypeScript, loadModule, loadTypeScript, type Format, type LoadedModule } from "./modules.ts";
+import { fromJavaScript, isTypeScript, loadModule, loadTypeScript } from "./modules.ts";
+import type { Format, LoadedModule } from "./kept-modules.ts";
 
 interface ResolveContext { readonly parentURL?: string }
 interface Resolved { readonly url: string; readonly format?: string | null; readonly shortCircuit?: boolean }

@@ -4,8 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { kept, ownFolder } from "./kept-modules.ts";
-import type { LoadedModule } from "./modules.ts";
+import { kept, ownFolder, type LoadedModule } from "./kept-modules.ts";
 
 const cache = mkdtempSync(join(tmpdir(), "strobe-kept-"));
 process.env["XDG_CACHE_HOME"] = cache;

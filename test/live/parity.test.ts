@@ -57,7 +57,7 @@ test("%d of a register is the int that a function left in it", async () => {
   const folder = temporaryFolder();
   try {
     const calls = join(folder.path, "calls");
-    execFileSync("cc", ["-O1", "-o", calls, "-x", "c", "-"], { input: callsSource });
+    execFileSync("gcc", ["-O1", "-o", calls, "-x", "c", "-"], { input: callsSource });
     const script = `uretprobe:${calls}:leaf_sub { printf("%d %i %ld %d\\n", retval, retval, retval, retval + 1); }`;
     const { stdout } = await strobe(["-q", "-e", script, "-c", `${calls} 3`]);
     // leaf_sub(i, 1), of an int: its register's upper half is zero. The program prints a sum of its own.
@@ -147,7 +147,7 @@ test("unwatch() takes a watchpoint away", async () => {
     const source = `#include <unistd.h>
 volatile long watched = 1; /* not in .bss, which the kernel clears */
 int main(void) { for (int i = 0; i < 30; i++) { watched++; usleep(30000); } return watched == 31 ? 0 : 1; }`;
-    execFileSync("cc", ["-O1", "-no-pie", "-o", program, "-x", "c", "-"], { input: source });
+    execFileSync("gcc", ["-O1", "-no-pie", "-o", program, "-x", "c", "-"], { input: source });
     const address = /^([0-9a-f]+) D watched$/m.exec(spawnSync("nm", [program], { encoding: "utf8" }).stdout)?.[1];
     const script = (unwatch: string): string => `watchpoint:0x${address}:8:w /pid == cpid/ { @ = count(); ${unwatch} }`;
     const counted = async (unwatch: string): Promise<number> => {
