@@ -45,6 +45,11 @@ function conversionWriter(
   };
 }
 
+/** `%d` of 32 bits is an `int`'s, as in C: -1 of all ones. */
+function isInt({ letter, bits }: PrintfConversion, type: Type): boolean {
+  return (letter === "d" || letter === "i") && bits === undefined && type.kind === "integer" && type.bits === 32;
+}
+
 /** Whether a length modifier makes another number of the value. */
 function cuts({ bits, letter }: PrintfConversion, type: Type): boolean {
   if (bits === undefined) return false;
@@ -58,7 +63,7 @@ function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { pl
   if ((flags !== "" && flags !== "-") || conversion.precision !== -1 || cuts(conversion, type)) return undefined;
   const padding = { width, left: flags === "" };
   if (letter !== "s") {
-    const call = numberCall(letter, type, offset);
+    const call = numberCall(conversion, type, offset);
     return call === undefined ? undefined : { call, most: mostDigits, ...padding };
   }
   const capacity = type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
@@ -71,7 +76,8 @@ function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { pl
 }
 
 /** A call that writes the field's number as `letter` says. */
-function numberCall(letter: string, type: Type, offset: number): string | undefined {
+function numberCall(conversion: PrintfConversion, type: Type, offset: number): string | undefined {
+  const { letter } = conversion;
   const bits = type.kind === "pointer" ? 64 : type.kind === "integer" || type.kind === "enum" ? type.bits : 0;
   const word = `(o >> 2) + ${offset >> 2}`;
   const at = `o + ${offset}`;
@@ -83,7 +89,7 @@ function numberCall(letter: string, type: Type, offset: number): string | undefi
   // A value is extended by its own signedness first, as a C call's argument would be.
   const valueSigned = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
   if (bits === 64) return `${signed ? "signed64" : "unsigned64"}(bytes, at, words, ${word})`;
-  if (signed && valueSigned) return `decimalSigned(bytes, at, view.getInt${bits}(${at}, true))`;
+  if (signed && (valueSigned || isInt(conversion, type))) return `decimalSigned(bytes, at, view.getInt${bits}(${at}, true))`;
   if (valueSigned && bits < 32) return undefined;
   return `decimal(bytes, at, view.getUint${bits}(${at}, true))`;
 }
@@ -108,7 +114,7 @@ function converted(
     return padText(bufferText(bytes, letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
   }
   const whole = readScalar(type, memory, offset);
-  const { bits } = conversion;
+  const bits = isInt(conversion, type) ? 32 : conversion.bits;
   const value = bits === undefined || bits === 64 ? whole : letter === "d" || letter === "i" ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
   switch (letter) {
     case "c": return padText(String.fromCharCode(Number(value & 0xffn)), conversion);

@@ -44,7 +44,7 @@ for (const [name, compiler, flags] of builds) {
     const path = compiled(name, compiler, flags);
     const said = execFileSync(path, { encoding: "utf8" }).trim().split("\n");
     const traced = await over(path, `
-      usdt:${path}:shapes:widths { printf("widths %d %d %d %d %d %d %d %lu\\n", arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7); }
+      usdt:${path}:shapes:widths { printf("widths %d %d %d %d %d %u %d %lu\\n", arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7); }
       usdt:${path}:shapes:many { printf("many %d %s %ld %d %d %d %d %d %ld %d %lu %d\\n", arg0, str(arg1), arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11); }
       usdt:${path}:shapes:inlined { printf("inlined %d %ld\\n", arg0, arg1); }
       usdt:${path}:shapes:high { printf("high %d %d %d\\n", arg0, arg1, arg2); }
