@@ -35,7 +35,7 @@ await build({
   ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false, define: { ...command.define, COMMAND: JSON.stringify(file) },
 });
 await build({
-  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, packages: "bundle", external: ["koffi", "iced-x86"],
+  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, minifyIdentifiers: true, packages: "bundle", external: ["koffi", "iced-x86"],
 });
 // A thread's own code: it is started by its file.
 await build({ ...command, entryPoints: { "scan-worker": "src/providers/scan-worker.ts" }, sourcemap: false });
