@@ -36,11 +36,18 @@ export function resultsIn(lines: readonly string[]): CaseResult[] {
   return lines.filter((line) => line.startsWith("case ")).map((line) => JSON.parse(line.slice(5)) as CaseResult);
 }
 
+/**
+ * On a kernel that preempts handlers, another process may come by the same probe meanwhile, and is missed: in emulation that
+ * happens. What a case itself does is counted exactly.
+ */
+const interrupted = /^WARNING: \S+ missed \d+ events? \(its handler was already running\)\n/gm;
+
 export function check({ script, output, refusal, warning }: ProbeCase, result: CaseResult): void {
   const text = `${script}\n${result.stderr}`;
   const said = refusal ?? warning;
-  if (said) assert.match(result.stderr, said, text);
-  else assert.equal(result.stderr, "", text);
+  const stderr = result.stderr.replaceAll(interrupted, "");
+  if (said) assert.match(stderr, said, text);
+  else assert.equal(stderr, "", text);
   if (typeof output !== "string") assert.match(result.stdout.trim(), output, text);
   else assert.equal(result.stdout.trim(), output.trim(), text);
   assert.equal(result.code, refusal ? 1 : 0, text);
