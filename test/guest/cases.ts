@@ -61,17 +61,17 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
       output: "@[tun_chr_open]: 5",
     },
     ...["kprobe:type_show", "kprobe:type_sho*", "kretprobe:type_show", "kretprobe:type_show:maxactive=5", "insn:type_show:0", "ret:type_show"].map((probe): ProbeCase => ({
-      name: `several functions of one name: ${probe}`, command: `cat ${types}`, script: `${probe} /pid == cpid/ { @[func] = count(); }`, output: "@[type_show]: 5",
+      name: `${probe}: several functions of one name`, command: `cat ${types}`, script: `${probe} /pid == cpid/ { @[func] = count(); }`, output: "@[type_show]: 5",
       ...(probe.includes("*") || !/^kr?e?t?probe/.test(probe) ? {} : { warning: /`type_show` is the name of \d+ functions: probing all of them\n/ }),
     })),
     {
-      name: "several functions of one name: kprobe and kretprobe", command: `cat ${types}`,
+      name: "kprobe and kretprobe: several functions of one name", command: `cat ${types}`,
       script: `kprobe:type_show /pid == cpid/ { @start[tid] = arg2; @entries = count(); }
         kretprobe:type_show /@start[tid]/ { @returns = count(); delete(@start, tid); }`,
       output: "@entries: 5\n@returns: 5", warning: /`type_show` is the name of \d+ functions: probing all of them\n/,
     },
     {
-      name: "several functions of one name: an offset", script: "kprobe:type_show+4 { }", output: "",
+      name: "kprobe: an offset in one of several functions of a name", script: "kprobe:type_show+4 { }", output: "",
       refusal: /`type_show` is the name of \d+ functions, whose code differs[^]*choose among kprobe:0xffffffff/,
     },
     { name: "kprobe: kernel stacks", command: work, script: `kprobe:vfs_read /${reads}/ { @[kstack(3)] = count(); }`, output: /^@\[\s+vfs_read\+\d+\s[^]*sys_read\+\d+[^]*\]: 1000$/ },

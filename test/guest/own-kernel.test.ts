@@ -91,8 +91,8 @@ function moduleCases(module: string): readonly ProbeCase[] {
       script: 'kprobe:tun_chr_open /pid == cpid/ { @[str(var("file").f_path.dentry.d_name.name)] = count(); }', output: "@[tun]: 5",
     },
     {
-      name: "an inlined function of a module", command, script: "kprobe:tun:ptr_ring_init /pid == cpid/ { @ = count(); }", output: "@: 5",
-      warning: /`ptr_ring_init` is inlined/,
+      name: "an inlined function of a module", command, script: "kprobe:tun:ptr_ring_init_noprof /pid == cpid/ { @ = count(); }", output: "@: 5",
+      warning: /`ptr_ring_init_noprof` is inlined/,
     },
     { name: "a file that the module has not", script: "kprobe:tun@net/nothing.c:3 { }", output: "", refusal: /no code of \S*tun\.ko comes from a file net\/nothing\.c/ },
     { name: "lines of a module that is not loaded", script: "kprobe:nothing@net/tun.c:3 { }", output: "", refusal: /lines of the module `nothing` are not known: no module nothing is loaded/ },

@@ -16,6 +16,8 @@ const pathParts: Readonly<Record<string, number>> = {
 
 /** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */
 const sourceLine = /^(?:kprobe|k)@/;
+/** There, or in `kprobe:tun@net/tun.c:120`, a module's. */
+const sourceFile = /^(?:kprobe|k):?[^:@]*@[^:]*$/;
 
 export function parseProbe(p: Cursor): Probe {
   const start = p.token.start;
@@ -80,7 +82,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       case "\n":
         break reading;
       case "/":
-        if (pathParts[parts[0]] !== parts.length - 1 && !(parts.length === 1 && sourceLine.test(parts[0]))) break reading;
+        if (pathParts[parts[0]] !== parts.length - 1 && !sourceFile.test(parts.join(":"))) break reading;
         add(character);
         break;
       case "\"": {
