@@ -14,7 +14,7 @@ import { lowerUsing, mayNeedUsing } from "./using.ts";
 
 /** Loaded when a file is first rewritten: what is kept from before needs neither. */
 const load = createRequire(import.meta.url);
-const parse: typeof import("acorn").parse = (...given) => (load("acorn") as typeof import("acorn")).parse(...given);
+const parser = (): typeof import("acorn") => load("acorn") as typeof import("acorn");
 const editsOf = (text: string): MagicString => new (load("magic-string") as typeof import("magic-string")).MagicString(text);
 
 export interface Module {
@@ -88,6 +88,7 @@ export const ownNames: LibraryNames = (specifier) => (specifier === "strobe" ? "
 /** A file's tree as a module or, failing that, as CommonJS. */
 export function parsed(javascript: string): Program | undefined {
   const options: Options = { ecmaVersion: "latest", sourceType: "module", allowHashBang: true };
+  const { parse } = parser();
   for (const sourceType of ["module", "commonjs"] as const) {
     try {
       return parse(javascript, { ...options, sourceType });
@@ -105,7 +106,7 @@ export function usesModules(program: Program, javascript: string): boolean {
   if (program.body.some(({ type }) => type === "ImportDeclaration" || type.startsWith("Export"))) return true;
   // `import.meta` and `await` at the top do not parse as CommonJS.
   try {
-    parse(javascript, { ecmaVersion: "latest", sourceType: "commonjs", allowHashBang: true });
+    parser().parse(javascript, { ecmaVersion: "latest", sourceType: "commonjs", allowHashBang: true });
     return false;
   } catch {
     return true;

@@ -84,7 +84,7 @@ function project(archive: Archive): void {
   }
   for (const name of ["package.json", "index.js", "linux_x64/koffi.node"]) take(`node_modules/@koromix/koffi-linux-x64/${name}`);
   for (const name of ["package.json", "iced_x86.js", "iced_x86_bg.wasm"]) take(`node_modules/iced-x86/${name}`);
-  for (const [name, file] of [["acorn", "acorn.mjs"], ["magic-string", "index.mjs"], ["@jridgewell/sourcemap-codec", "sourcemap-codec.mjs"]]) {
+  for (const [name, file] of [["acorn", "acorn.mjs"], ["acorn", "acorn.js"], ["magic-string", "index.mjs"], ["@jridgewell/sourcemap-codec", "sourcemap-codec.mjs"]]) {
     for (const path of ["package.json", `dist/${file}`]) take(`node_modules/${name}/${path}`);
   }
   archive.link("/bin/strobe", "/strobe/dist/strobe.js");
