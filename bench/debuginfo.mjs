@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, spread, table } from "./statistics.mjs";
 
@@ -134,6 +134,6 @@ export async function debuginfo({ peers, rounds, binary, line = own.line, fn = o
     }
   }
   rmSync(cache, { recursive: true, force: true });
-  return `${Math.round(statSync(path).size / 2 ** 20)} MB of program and debug information. The ratio is of CPU seconds, strobe with nothing kept over the other.\n\n`
+  return `${basename(path)}, ${Math.round(statSync(path).size / 2 ** 20)} MB of program and debug information. The ratio is of CPU seconds, strobe with nothing kept over the other.\n\n`
     + table(["what", "tool", "milliseconds", "CPU s", "ratio"], rows);
 }
