@@ -7,6 +7,7 @@ import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
 import { alternateLink, hasDebugInfo, openDebugInfo, type Catalogs } from "../debuginfo/dwarf/debug-info.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
+import { cacheFolder } from "../linux/cache-folder.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
 
@@ -42,7 +43,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
 
 /** Indexes are kept by build id; of files without one by their path, size and time. */
 function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
-  const folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/debug`;
+  const folder = cacheFolder("debug");
   const key = elf.buildId ?? stampOf(path);
   const fileOf = (part: string): string => `${folder}/${key}.${part}`;
   return {

@@ -1,8 +1,8 @@
 // The index of the running kernel's types on disk, by the kernel's build id. It is mapped rather than read: of its three megabytes
 // a script needs some pages.
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import type { Btf, BtfIndex } from "../debuginfo/btf.ts";
+import { cacheFolder } from "../linux/cache-folder.ts";
 import { LinuxError } from "../linux/error.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import { runningBuildId } from "./kernel-image.ts";
@@ -17,9 +17,7 @@ const header = 40;
 /** Kernels whose index is kept: those that this home was used with last. */
 const mostKept = 8;
 
-function folder(): string {
-  return `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/types`;
-}
+const folder = (): string => cacheFolder("types");
 
 /** The running kernel's, when it was kept. Whatever is wrong with it, its types are gone through again. */
 export function keptIndex(): BtfIndex | undefined {

@@ -1,14 +1,14 @@
 // Which functions of the kernel share a name, kept on disk: telling that takes all of the kernel's symbols, which take longer to
 // read than all else that a probe at one function needs.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { cacheFolder } from "../linux/cache-folder.ts";
 import type { Kallsyms } from "../linux/kallsyms.ts";
 
 /**
  * The names, of the kernel and its modules as they are loaded now. `kallsyms` is called where they are not known yet.
  * Symbols that are hidden from us share no names.
  */
-export function sharedNames(kallsyms: () => Kallsyms, folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe`): ReadonlySet<string> {
+export function sharedNames(kallsyms: () => Kallsyms, folder = cacheFolder()): ReadonlySet<string> {
   const path = `${folder}/shared-names`;
   const key = keyOfKernel();
   const known = key === undefined ? undefined : read(path, key);

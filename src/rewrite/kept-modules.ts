@@ -1,6 +1,6 @@
 // Files as Node was handed them before: one that has not changed needs neither stripper nor parser.
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { cacheFolder } from "../linux/cache-folder.ts";
 
 export type Format = "module" | "commonjs";
 
@@ -11,7 +11,7 @@ const most = 512;
 
 /** A folder of strobe's for what it keeps to start faster; undefined where somebody else could write code into it that we would run. */
 export function ownFolder(name: string): string | undefined {
-  const folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/${name}`;
+  const folder = cacheFolder(name);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = lstatSync(folder);

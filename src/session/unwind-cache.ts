@@ -1,8 +1,8 @@
 // Unwinding tables on disk, by build id: what takes a pass over a binary's .eh_frame is there at once the next time.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { keptBytes, keptParts, wordsOf } from "../debuginfo/dwarf/kept-arrays.ts";
 import type { UnwindTable } from "../debuginfo/unwind-table.ts";
+import { cacheFolder } from "../linux/cache-folder.ts";
 
 /** Changes whenever the tables' meaning does. */
 const layout = "unwind 1";
@@ -17,7 +17,7 @@ export class UnwindCache implements Disposable {
   readonly #limit: number;
   #wrote = false;
 
-  constructor(folder = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/unwind`, limit: number = mostBytes) {
+  constructor(folder = cacheFolder("unwind"), limit: number = mostBytes) {
     this.#folder = folder;
     this.#limit = limit;
   }
