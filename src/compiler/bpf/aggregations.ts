@@ -1,5 +1,5 @@
 // Aggregations: words that this CPU's handlers change in place. See language/layout.ts for the words, histogram.ts for buckets.
-import { Alu, Jump } from "../../bpf/instruction.ts";
+import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
 import { MapType, UpdateFlag } from "../../bpf/kinds.ts";
 import { helperExists } from "../../bpf/helpers.ts";
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
@@ -107,7 +107,7 @@ function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, v
       break;
     case "avg":
       add(scope, at(1), value, atomic);
-      add(scope, at(2), emitter.constant(1n), atomic);
+      add(scope, at(2), 1n, atomic);
       break;
     case "sum":
       add(scope, at(1), value, atomic);
@@ -116,21 +116,11 @@ function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, v
     case "max": {
       const current = emitter.register();
       emitter.load(current, at(1), 8);
-      const keeps = kind === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
-      emitter.branch(keeps, value, current, done);
+      emitter.branch(staying(kind, type.signed), value, current, done);
       emitter.store(at(1), 8, value);
     }
   }
   emitter.bind(done);
-}
-
-function add(scope: FunctionScope, word: Memory, amount: Register, atomic: boolean): void {
-  const { emitter } = scope;
-  if (atomic) return emitter.atomicAdd(word, amount, false);
-  const sum = emitter.register();
-  emitter.load(sum, word, 8);
-  emitter.alu(Alu.ADD, sum, amount);
-  emitter.store(word, 8, sum);
 }
 
 function needed(scope: FunctionScope, value: Value | undefined): Register {
@@ -140,17 +130,27 @@ function needed(scope: FunctionScope, value: Value | undefined): Register {
 
 /** word += value (1 without one). */
 function bump(scope: FunctionScope, word: Memory, value: Value | undefined, atomic: boolean): void {
+  add(scope, word, (value === undefined ? 1n : scope.constantOf(value)) ?? needed(scope, value), atomic);
+}
+
+/** word += amount: a number that is known, or a register's. */
+function add(scope: FunctionScope, word: Memory, amount: bigint | Register, atomic: boolean): void {
   const { emitter } = scope;
-  const known = value === undefined ? 1n : scope.constantOf(value);
   if (atomic) {
-    emitter.atomicAdd(word, known === undefined ? needed(scope, value) : emitter.constant(known), false);
+    emitter.atomicAdd(word, typeof amount === "bigint" ? emitter.constant(amount) : amount, false);
     return;
   }
   const sum = emitter.register();
   emitter.load(sum, word, 8);
-  if (known === undefined) emitter.alu(Alu.ADD, sum, needed(scope, value));
-  else emitter.add(sum, known);
+  if (typeof amount === "bigint") emitter.add(sum, amount);
+  else emitter.alu(Alu.ADD, sum, amount);
   emitter.store(word, 8, sum);
+}
+
+/** How a new value compares to the one that then stays. */
+function staying(extreme: "min" | "max", signed: boolean): Condition {
+  if (extreme === "min") return signed ? Jump.JSGE : Jump.JGE;
+  return signed ? Jump.JSLE : Jump.JLE;
 }
 
 function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined): void {
@@ -163,8 +163,7 @@ function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, v
   emitter.load(set, at(words, 8), 8);
   emitter.branchConstant(Jump.JEQ, set, 0n, take);
   emitter.load(current, words, 8);
-  const keeps = type.aggregate === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
-  emitter.branch(keeps, candidate, current, done);
+  emitter.branch(staying(type.aggregate === "min" ? "min" : "max", type.signed), candidate, current, done);
   emitter.bind(take);
   emitter.store(words, 8, candidate);
   emitter.storeConstant(at(words, 8), 8, 1n);
