@@ -266,9 +266,10 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
+    const asks = asksWhich(fn);
     return {
       name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
-      cookies: handler.sites.map((site) => (asksWhich(fn) ? cookies.get(site.name) ?? 0 : 0)), ...generated,
+      cookies: handler.sites.map((site) => (asks ? cookies.get(site.name) ?? 0 : 0)), ...generated,
     };
   });
   const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({
