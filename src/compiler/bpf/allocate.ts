@@ -2,13 +2,10 @@
 // all of its range (r0–r5 are not free over calls), preferring one that makes a copy disappear. What finds none is kept in the
 // frame and loaded around its uses (or computed anew, when it is a constant), and everything is tried again.
 import { FRAME } from "../../bpf/instruction.ts";
-import {
-  endsBlock, FIRST_VIRTUAL, forEachRead, isCall, isPure, jumpTarget, type MachineInstruction, type Register, replaceRegister, written,
-} from "./machine.ts";
+import { blocksOf, type Effects, effectsOf, isIn, liveAfter, PURE, solveLiveness, stepBack, UPDATE, withoutUnread } from "./liveness.ts";
+import { endsBlock, FIRST_VIRTUAL, jumpTarget, type MachineInstruction, reads, type Register, replaceRegister, written } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
 import { loopDepths, straighten } from "./straighten.ts";
-
-export interface Block { readonly start: number; end: number; readonly successors: number[]; live: Uint32Array }
 
 interface Interval {
   readonly register: Register;
@@ -16,7 +13,7 @@ interface Interval {
   readonly ranges: number[];
   weight: number;
   /** Registers it is copied from or to. */
-  readonly copies: Register[];
+  copies: Register[] | undefined;
   /** The only instruction that defines it, when there is one. */
   definitions: number;
   definition: MachineInstruction | undefined;
@@ -25,12 +22,12 @@ interface Interval {
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
 export function allocateRegisters(emitter: Emitter): void {
   const spillTemporaries = new Set<Register>();
-  emitter.code = straighten(removeUnreachable(emitter.code), () => emitter.label());
+  emitter.code = withoutUnread(straighten(removeUnreachable(emitter.code), () => emitter.label()), emitter.registerCount);
   for (let round = 0; ; round++) {
     if (round > 40) throw new Error("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
-    const assigned = new Map<Register, Register>();
+    const assigned = new Int8Array(emitter.registerCount).fill(-1);
     const spilled = assign(intervals, emitter.code.length, spillTemporaries, assigned);
     if (spilled.length === 0) {
       emitter.code = finish(emitter.code, assigned);
@@ -43,231 +40,149 @@ export function allocateRegisters(emitter: Emitter): void {
 /** Drops code that no jump reaches (the verifier refuses it), and jumps to the next instruction. */
 export function removeUnreachable(code: readonly MachineInstruction[]): MachineInstruction[] {
   const positions = new Map<number, number>();
-  code.forEach((instruction, i) => {
+  for (let i = 0; i < code.length; i++) {
+    const instruction = code[i];
     if (instruction.kind === "label") positions.set(instruction.label, i);
-  });
+  }
   const reached = new Uint8Array(code.length);
   const pending = [0];
   for (let start = pending.pop(); start !== undefined; start = pending.pop()) {
     for (let i = start; i < code.length && reached[i] === 0; i++) {
       reached[i] = 1;
       const instruction = code[i];
-      if (instruction === undefined) break;
       const target = jumpTarget(instruction);
       if (target >= 0) pending.push(positions.get(target) ?? code.length);
       if (endsBlock(instruction)) break;
     }
   }
-  return code.filter((instruction, i) => {
-    if (reached[i] === 0) return false;
-    if (instruction.kind !== "jump") return true;
-    for (let next = i + 1; next < code.length; next++) {
-      const following = code[next];
-      if (following?.kind === "label") {
-        if (following.label === instruction.to) return false;
-      } else if (reached[next] !== 0 && following?.kind !== "touch") return true;
-    }
-    return true;
-  });
+  const kept: MachineInstruction[] = [];
+  for (let i = 0; i < code.length; i++) {
+    const instruction = code[i];
+    if (reached[i] !== 0 && (instruction.kind !== "jump" || !isNext(code, reached, i, instruction.to))) kept.push(instruction);
+  }
+  return kept;
 }
 
-/** Straight pieces of code and where each goes on. */
-export function blocksOf(code: readonly MachineInstruction[], words: number): Block[] {
-  const blocks: Block[] = [];
-  const blockOfLabel = new Map<number, number>();
-  let current: Block | undefined;
-  code.forEach((instruction, i) => {
-    if (instruction.kind === "label" || current === undefined) {
-      if (instruction.kind === "label" && current !== undefined && current.start === i - 1 && code[i - 1]?.kind === "label") {
-        blockOfLabel.set(instruction.label, blocks.length - 1);
-        return;
-      }
-      if (current !== undefined) current.end = i;
-      current = { start: i, end: code.length, successors: [], live: new Uint32Array(words) };
-      blocks.push(current);
-      if (instruction.kind === "label") blockOfLabel.set(instruction.label, blocks.length - 1);
-    }
-    if (jumpTarget(instruction) >= 0 || instruction.kind === "exit") {
-      current.end = i + 1;
-      current = undefined;
-    }
-  });
-  blocks.forEach((block, b) => {
-    const last = code[block.end - 1];
-    if (last === undefined) return;
-    const target = jumpTarget(last);
-    if (target >= 0) block.successors.push(blockOfLabel.get(target) ?? 0);
-    if (!endsBlock(last) && b + 1 < blocks.length) block.successors.push(b + 1);
-  });
-  return blocks;
+/** Whether a label stands right behind an instruction. */
+function isNext(code: readonly MachineInstruction[], reached: Uint8Array, at: number, label: number): boolean {
+  for (let next = at + 1; next < code.length; next++) {
+    const following = code[next];
+    if (following.kind === "label") {
+      if (following.label === label) return true;
+    } else if (reached[next] !== 0 && following.kind !== "touch") return false;
+  }
+  return false;
 }
 
-const has = (set: Uint32Array, register: number): boolean => ((set[register >> 5] ?? 0) & (1 << (register & 31))) !== 0;
-const insert = (set: Uint32Array, register: number): void => { set[register >> 5] = (set[register >> 5] ?? 0) | (1 << (register & 31)); };
-const remove = (set: Uint32Array, register: number): void => { set[register >> 5] = (set[register >> 5] ?? 0) & ~(1 << (register & 31)); };
+/** How much more what is in 0, 1, 2, 3 and more loops counts. */
+const loopWeights = [1, 10, 100, 1000];
 
-function step(instruction: MachineInstruction, live: Uint32Array): void {
-  if (isCall(instruction)) for (let register = 0; register <= 5; register++) remove(live, register);
-  if (instruction.kind === "enter") for (let register = 1; register <= instruction.parameters; register++) remove(live, register);
-  const result = written(instruction);
-  if (result >= 0) remove(live, result);
-  forEachRead(instruction, (register) => insert(live, register));
-}
-
-function liveIntervals(emitter: Emitter): Map<Register, Interval> {
+/** By register. Drops dead code first. */
+function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
   const words = (emitter.registerCount + 31) >> 5;
-  let blocks = blocksOf(emitter.code, words);
+  let effects: Effects;
+  let blocks: ReturnType<typeof blocksOf>;
+  let before: Uint32Array;
+  const live = new Uint32Array(words);
   for (;;) {
-    solveLiveness(emitter.code, blocks, words);
-    const dead = deadCode(emitter.code, blocks, words);
-    if (dead.size === 0) break;
-    emitter.code = emitter.code.filter((_, i) => !dead.has(i));
-    blocks = blocksOf(emitter.code, words);
+    const { code } = emitter;
+    effects = effectsOf(code);
+    blocks = blocksOf(code);
+    before = solveLiveness(effects, blocks, words);
+    const dead = new Uint8Array(code.length);
+    let found = false;
+    for (const block of blocks) {
+      liveAfter(block, before, live);
+      for (let i = block.end - 1; i >= block.start; i--) {
+        if ((effects.nature[i] & PURE) !== 0 && !isIn(live, effects.result[i])) {
+          dead[i] = 1;
+          found = true;
+        } else stepBack(effects, i, live);
+      }
+    }
+    if (!found) break;
+    emitter.code = code.filter((_, i) => dead[i] === 0);
   }
   const { code } = emitter;
+  const { first, second, result, alsoRead, alsoWritten, nature } = effects;
   const depth = loopDepths(code);
-  const intervals = new Map<Register, Interval>();
-  const intervalOf = (register: Register): Interval => {
-    let interval = intervals.get(register);
-    if (interval === undefined) {
-      interval = { register, ranges: [], weight: 0, copies: [], definitions: 0, definition: undefined };
-      intervals.set(register, interval);
-    }
-    return interval;
-  };
+  const intervals = Array.from<Interval | undefined>({ length: emitter.registerCount });
+  const intervalOf = (register: Register): Interval => (
+    intervals[register] ??= { register, ranges: [], weight: 0, copies: undefined, definitions: 0, definition: undefined });
   // Backwards, so that ranges come from the last to the first. `ends` holds where each live register's open range ends.
+  const ends = new Int32Array(emitter.registerCount);
+  const define = (register: Register, i: number, factor: number, update: boolean): void => {
+    const interval = intervalOf(register);
+    const end = ends[register];
+    if (!update) {
+      interval.ranges.push(2 * i + 1, end === 0 ? 2 * i + 2 : end);
+      ends[register] = 0;
+    } else if (end === 0) ends[register] = 2 * i + 2;
+    interval.weight += factor;
+    interval.definitions++;
+    interval.definition = code[i];
+  };
+  const read = (register: Register, i: number, factor: number): void => {
+    if (ends[register] === 0) ends[register] = 2 * i + 1;
+    intervalOf(register).weight += factor;
+  };
   for (let b = blocks.length - 1; b >= 0; b--) {
-    const block = blocks[b];
-    if (block === undefined) continue;
-    const live = liveOut(block, blocks, words);
-    const ends = new Map<Register, number>();
-    forEachMember(live, (register) => ends.set(register, block.end * 2));
-    for (let i = block.end - 1; i >= block.start; i--) {
+    const { start, end } = blocks[b];
+    liveAfter(blocks[b], before, live);
+    for (let w = 0; w < words; w++) {
+      for (let rest = live[w]; rest !== 0; rest &= rest - 1) ends[w * 32 + 31 - Math.clz32(rest & -rest)] = end * 2;
+    }
+    for (let i = end - 1; i >= start; i--) {
+      const factor = loopWeights[Math.min(3, depth[i])];
+      for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) define(register, i, factor, false);
+      if (result[i] >= 0) define(result[i], i, factor, (nature[i] & UPDATE) !== 0);
+      if (first[i] >= 0) read(first[i], i, factor);
+      if (second[i] >= 0) read(second[i], i, factor);
+      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) read(register, i, factor);
       const instruction = code[i];
-      if (instruction === undefined) continue;
-      const factor = 10 ** Math.min(3, depth[i] ?? 0);
-      const define = (register: Register): void => {
-        const interval = intervalOf(register);
-        const end = ends.get(register);
-        if (!isReadAndWritten(instruction, register)) {
-          interval.ranges.push(2 * i + 1, end ?? 2 * i + 2);
-          ends.delete(register);
-        } else if (end === undefined) ends.set(register, 2 * i + 2);
-        interval.weight += factor;
-        interval.definitions++;
-        interval.definition = instruction;
-      };
-      if (isCall(instruction)) for (let register = 0; register <= 5; register++) define(register);
-      if (instruction.kind === "enter") for (let register = 1; register <= instruction.parameters; register++) define(register);
-      const result = written(instruction);
-      if (result >= 0) define(result);
-      forEachRead(instruction, (register) => {
-        if (register === FRAME) return;
-        if (!ends.has(register)) ends.set(register, 2 * i + 1);
-        intervalOf(register).weight += factor;
-      });
       if (instruction.kind === "move" && !instruction.narrow) {
-        intervalOf(instruction.dst).copies.push(instruction.src);
-        intervalOf(instruction.src).copies.push(instruction.dst);
+        const [to, from] = [intervalOf(instruction.dst), intervalOf(instruction.src)];
+        (to.copies ??= []).push(instruction.src);
+        (from.copies ??= []).push(instruction.dst);
       }
     }
-    for (const [register, end] of ends) intervalOf(register).ranges.push(block.start * 2, end);
+    for (let w = 0; w < words; w++) {
+      for (let rest = before[b * words + w]; rest !== 0; rest &= rest - 1) {
+        const register = w * 32 + 31 - Math.clz32(rest & -rest);
+        intervalOf(register).ranges.push(start * 2, ends[register]);
+        ends[register] = 0;
+      }
+    }
   }
   return intervals;
 }
 
-/** dst of a two-operand instruction: its range goes on through it. */
-function isReadAndWritten(instruction: MachineInstruction, register: Register): boolean {
-  if (isCall(instruction) || instruction.kind === "enter") return false;
-  let read = false;
-  forEachRead(instruction, (other) => { read ||= other === register; });
-  return read && (instruction.kind === "alu" || instruction.kind === "alu-immediate" || instruction.kind === "negate"
-    || instruction.kind === "swap" || instruction.kind === "atomic");
-}
+/** Those that calls leave nothing in come first. */
+const inOrder: readonly Register[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-function liveOut(block: Block, blocks: readonly Block[], words: number): Uint32Array {
-  const out = new Uint32Array(words);
-  for (const successor of block.successors) {
-    const live = blocks[successor]?.live;
-    if (live !== undefined) for (let w = 0; w < words; w++) out[w] = (out[w] ?? 0) | (live[w] ?? 0);
-  }
-  remove(out, FRAME);
-  return out;
-}
-
-function solveLiveness(code: readonly MachineInstruction[], blocks: readonly Block[], words: number): void {
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let b = blocks.length - 1; b >= 0; b--) {
-      const block = blocks[b];
-      if (block === undefined) continue;
-      const live = liveOut(block, blocks, words);
-      for (let i = block.end - 1; i >= block.start; i--) {
-        const instruction = code[i];
-        if (instruction !== undefined) step(instruction, live);
-      }
-      if (live.some((word, w) => word !== block.live[w])) {
-        block.live = live;
-        changed = true;
-      }
-    }
-  }
-}
-
-function deadCode(code: readonly MachineInstruction[], blocks: readonly Block[], words: number): Set<number> {
-  const dead = new Set<number>();
-  for (const block of blocks) {
-    const live = liveOut(block, blocks, words);
-    for (let i = block.end - 1; i >= block.start; i--) {
-      const instruction = code[i];
-      if (instruction === undefined) continue;
-      if (isPure(instruction) && !has(live, written(instruction))) dead.add(i);
-      else step(instruction, live);
-    }
-  }
-  return dead;
-}
-
-function forEachMember(set: Uint32Array, visit: (register: number) => void): void {
-  set.forEach((word, w) => {
-    for (let rest = word; rest !== 0; rest &= rest - 1) visit(w * 32 + 31 - Math.clz32(rest & -rest));
-  });
-}
-
-const callerSaved = [0, 1, 2, 3, 4, 5];
-const calleeSaved = [6, 7, 8, 9];
-
-function assign(intervals: Map<Register, Interval>, length: number, unspillable: ReadonlySet<Register>, assigned: Map<Register, Register>): Interval[] {
-  const busy = Array.from({ length: FRAME }, () => new Uint8Array(length * 2 + 2));
-  const isFree = (register: Register, interval: Interval): boolean => {
-    const taken = busy[register];
-    if (taken === undefined) return false;
-    for (let r = 0; r < interval.ranges.length; r += 2) {
-      const end = interval.ranges[r + 1] ?? 0;
-      for (let p = interval.ranges[r] ?? 0; p < end; p++) if (taken[p] !== 0) return false;
-    }
-    return true;
+/** Gives `assigned` a machine register for each interval that finds one. Some that find none are given back. */
+function assign(intervals: readonly (Interval | undefined)[], length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array): Interval[] {
+  // A bit for each machine register that is taken at a point.
+  const busy = new Uint16Array(length * 2 + 2);
+  const take = (register: Register, { ranges }: Interval): void => {
+    for (let r = 0; r < ranges.length; r += 2) for (let p = ranges[r]; p < ranges[r + 1]; p++) busy[p] |= 1 << register;
   };
-  const take = (register: Register, interval: Interval): void => {
-    for (let r = 0; r < interval.ranges.length; r += 2) busy[register]?.fill(1, interval.ranges[r], interval.ranges[r + 1]);
+  const takenIn = ({ ranges }: Interval): number => {
+    let taken = 0;
+    for (let r = 0; r < ranges.length; r += 2) for (let p = ranges[r]; p < ranges[r + 1]; p++) taken |= busy[p];
+    return taken;
   };
-  const virtual: Interval[] = [];
-  for (const interval of intervals.values()) {
-    if (interval.register < FIRST_VIRTUAL) take(interval.register, interval);
-    else virtual.push(interval);
+  const ranked: { readonly interval: Interval; readonly priority: number }[] = [];
+  for (const interval of intervals) {
+    if (interval === undefined) continue;
+    if (interval.register >= FIRST_VIRTUAL) ranked.push({ interval, priority: unspillable.has(interval.register) ? Infinity : priorityOf(interval) });
+    else if (interval.register < FRAME) take(interval.register, interval);
   }
-  const priority = (interval: Interval): number => {
-    if (unspillable.has(interval.register)) return Number.POSITIVE_INFINITY;
-    let covered = 1;
-    for (let r = 0; r < interval.ranges.length; r += 2) covered += (interval.ranges[r + 1] ?? 0) - (interval.ranges[r] ?? 0);
-    return interval.weight / covered;
-  };
-  const ranked = virtual.map((interval) => ({ interval, priority: priority(interval) }));
   ranked.sort((a, b) => (b.priority === a.priority ? a.interval.register - b.interval.register : b.priority - a.priority));
   const spilled: Interval[] = [];
   for (const { interval } of ranked) {
-    const wishes = interval.copies.map((other) => (other < FIRST_VIRTUAL ? other : assigned.get(other))).filter((register) => register !== undefined);
-    const choice = [...wishes, ...callerSaved, ...calleeSaved].find((register) => register < FRAME && isFree(register, interval));
+    const free = ~takenIn(interval);
+    const choice = wish(interval, free, assigned) ?? inOrder.find((register) => (free & (1 << register)) !== 0);
     if (choice === undefined) {
       if (unspillable.has(interval.register)) throw new Error("no register for a reload");
       spilled.push(interval);
@@ -275,10 +190,25 @@ function assign(intervals: Map<Register, Interval>, length: number, unspillable:
       if (spilled.length >= 4) return spilled;
       continue;
     }
-    assigned.set(interval.register, choice);
+    assigned[interval.register] = choice;
     take(choice, interval);
   }
   return spilled;
+}
+
+function priorityOf({ ranges, weight }: Interval): number {
+  let covered = 1;
+  for (let r = 0; r < ranges.length; r += 2) covered += ranges[r + 1] - ranges[r];
+  return weight / covered;
+}
+
+/** The register of one that it is copied from or to. */
+function wish({ copies = [] }: Interval, free: number, assigned: Int8Array): Register | undefined {
+  for (const other of copies) {
+    const register = other < FIRST_VIRTUAL ? other : assigned[other];
+    if (register >= 0 && register < FRAME && (free & (1 << register)) !== 0) return register;
+  }
+  return undefined;
 }
 
 function canRecompute(instruction: MachineInstruction | undefined): boolean {
@@ -299,20 +229,19 @@ function spill(emitter: Emitter, interval: Interval, temporaries: Set<Register>)
   };
   for (const instruction of emitter.code) {
     if (instruction === recompute) continue;
-    let reads = false;
-    forEachRead(instruction, (other) => { reads ||= other === register; });
+    const isRead = reads(instruction, register);
     const writes = written(instruction) === register;
-    if (!reads && !writes) {
+    if (!isRead && !writes) {
       out.push(instruction);
       continue;
     }
     if (recompute === undefined && instruction.kind === "move" && !instruction.narrow) {
-      if (reads && !writes) out.push({ kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame });
-      else if (writes && !reads) out.push({ kind: "store", width: 8, src: instruction.src, ...frame });
+      if (isRead && !writes) out.push({ kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame });
+      else if (writes && !isRead) out.push({ kind: "store", width: 8, src: instruction.src, ...frame });
       continue;
     }
     const fresh = temporary();
-    if (reads) {
+    if (isRead) {
       if (recompute === undefined) out.push({ kind: "load", width: 8, signed: false, dst: fresh, ...frame });
       else out.push({ ...recompute, dst: fresh } as MachineInstruction);
     }
@@ -323,8 +252,8 @@ function spill(emitter: Emitter, interval: Interval, temporaries: Set<Register>)
   emitter.code = out;
 }
 
-function finish(code: MachineInstruction[], assigned: ReadonlyMap<Register, Register>): MachineInstruction[] {
-  const of = (register: Register): Register => (register < FIRST_VIRTUAL ? register : assigned.get(register) ?? 0);
+function finish(code: MachineInstruction[], assigned: Int8Array): MachineInstruction[] {
+  const of = (register: Register): Register => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register]));
   for (const instruction of code) {
     if ("dst" in instruction) instruction.dst = of(instruction.dst);
     if ("src" in instruction) instruction.src = of(instruction.src);

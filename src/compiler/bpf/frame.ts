@@ -1,5 +1,5 @@
 // Offsets in the stack frame: objects whose lifetimes do not meet share memory.
-import { blocksOf } from "./allocate.ts";
+import { blocksOf } from "./liveness.ts";
 import { type MachineInstruction, NO_OBJECT } from "./machine.ts";
 
 export interface FrameLayout {
@@ -35,7 +35,7 @@ export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly
 /** Pairs of [first, last] instruction, ascending, for each object. */
 function lifetimes(code: readonly MachineInstruction[], objects: number): number[][] {
   const words = (objects + 31) >> 5;
-  const blocks = blocksOf(code, words);
+  const blocks = blocksOf(code);
   const mentioned = blocks.map((block) => {
     const set = new Uint32Array(words);
     for (let i = block.start; i < block.end; i++) {

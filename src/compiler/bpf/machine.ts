@@ -69,35 +69,24 @@ export function written(instruction: MachineInstruction): Register {
   }
 }
 
-/** Calls `visit` with each register that the instruction reads. */
-export function forEachRead(instruction: MachineInstruction, visit: (register: Register) => void): void {
+/** Whether the instruction reads the register. */
+export function reads(instruction: MachineInstruction, register: Register): boolean {
   switch (instruction.kind) {
-    case "alu":
-      visit(instruction.dst);
-      visit(instruction.src);
-      return;
+    case "alu": return instruction.dst === register || instruction.src === register;
     case "alu-immediate":
     case "negate":
-    case "swap": return visit(instruction.dst);
+    case "swap": return instruction.dst === register;
     case "move":
-    case "sign-extend": return visit(instruction.src);
-    case "load": return visit(instruction.base);
+    case "sign-extend": return instruction.src === register;
+    case "load":
+    case "store-immediate": return instruction.base === register;
     case "store":
-    case "atomic":
-      visit(instruction.base);
-      visit(instruction.src);
-      return;
-    case "store-immediate": return visit(instruction.base);
-    case "branch":
-      visit(instruction.left);
-      visit(instruction.right);
-      return;
-    case "branch-immediate": return visit(instruction.left);
+    case "atomic": return instruction.base === register || instruction.src === register;
+    case "branch": return instruction.left === register || instruction.right === register;
+    case "branch-immediate": return instruction.left === register;
     case "call":
-    case "call-function":
-      for (let register = 1; register <= instruction.parameters; register++) visit(register);
-      return;
-    case "exit": return visit(0);
+    case "call-function": return register >= 1 && register <= instruction.parameters;
+    case "exit": return register === 0;
     case "constant":
     case "patched":
     case "function":
@@ -106,7 +95,7 @@ export function forEachRead(instruction: MachineInstruction, visit: (register: R
     case "may-goto":
     case "label":
     case "enter":
-    case "touch": return;
+    case "touch": return false;
   }
 }
 
@@ -117,16 +106,6 @@ export function replaceRegister(instruction: MachineInstruction, from: Register,
   if ("base" in instruction && instruction.base === from) instruction.base = to;
   if ("left" in instruction && instruction.left === from) instruction.left = to;
   if ("right" in instruction && instruction.right === from) instruction.right = to;
-}
-
-/** Leaves nothing in r0 to r5 but its result. */
-export function isCall(instruction: MachineInstruction): boolean {
-  return instruction.kind === "call" || instruction.kind === "call-function";
-}
-
-/** Has no effect but its result. */
-export function isPure(instruction: MachineInstruction): boolean {
-  return written(instruction) >= 0 && instruction.kind !== "atomic";
 }
 
 /** Ends straight-line code for good. */

@@ -16,9 +16,13 @@ export function straighten(code: readonly MachineInstruction[], newLabel: () => 
 
 /** A label before every ending, for others to go to. */
 function labelEndings(code: readonly MachineInstruction[], newLabel: () => number): MachineInstruction[] {
-  return code.flatMap((instruction, at): MachineInstruction[] => (
-    endingAt(code, at) !== undefined && code[at - 1]?.kind !== "label" && instruction.kind !== "exit"
-      ? [{ kind: "label", label: newLabel() }, instruction] : [instruction]));
+  const out: MachineInstruction[] = [];
+  for (let at = 0; at < code.length; at++) {
+    const instruction = code[at];
+    if (instruction.kind === "constant" && code[at + 1]?.kind === "exit" && code[at - 1]?.kind !== "label") out.push({ kind: "label", label: newLabel() });
+    out.push(instruction);
+  }
+  return out;
 }
 
 /**
@@ -63,9 +67,9 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
 
 /** `r0 = 0; exit`, as text. */
 function endingAt(code: readonly MachineInstruction[], at: number): string | undefined {
-  const [result, exit] = [code[at], code[at + 1]];
+  const result = code[at];
   if (result?.kind === "exit") return "exit";
-  return result?.kind === "constant" && exit?.kind === "exit" ? `${result.dst} = ${result.value}` : undefined;
+  return result?.kind === "constant" && code[at + 1]?.kind === "exit" ? `${result.dst} = ${result.value}` : undefined;
 }
 
 /**
