@@ -14,7 +14,7 @@ async function tables() {
     stdin: {
       contents: `
         export { builtins } from "./src/language/builtins/table.ts";
-        export { providers } from "./src/providers/registry.ts";`,
+        export { allProviders } from "./src/providers/registry.ts";`,
       resolveDir: here(".."),
     },
     outfile, bundle: true, platform: "node", format: "esm", target: "node20.19", packages: "external", logLevel: "warning",
@@ -70,8 +70,8 @@ ${table(["kind", "also", "as written", "fires"], rows)}
 `;
 }
 
-const { builtins, providers } = await tables();
-const pages = { "builtins.md": builtinsPage(builtins), "probes.md": probesPage(providers) };
+const { builtins, allProviders } = await tables();
+const pages = { "builtins.md": builtinsPage(builtins), "probes.md": probesPage(allProviders()) };
 let stale = false;
 for (const [name, text] of Object.entries(pages)) {
   const path = here(name);

@@ -5,7 +5,9 @@ import { findProvider } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
 import { openSession, type Session } from "../session/session.ts";
 import { compileScript, type CompiledScript, type ScriptOptions } from "./compile.ts";
-import { Follower } from "./follow.ts";
+
+// Loaded when files are followed.
+const followers = () => require("./follow.ts") as typeof import("./follow.ts");
 
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
@@ -23,7 +25,7 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
   const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
     const { consumer, pid, command, follow, unsafe, log, verifierLog, stats, maxOverhead, loaded } = options;
-    const follower = following === undefined ? undefined : new Follower({
+    const follower = following === undefined ? undefined : new (followers().Follower)({
       following, source, pid, follow, log: (line) => log?.(line),
       trouble(line) {
         consumer.trouble({ kind: "message", text: `WARNING: ${line}` });

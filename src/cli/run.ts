@@ -3,7 +3,6 @@ import { compileScript, type CompiledScript } from "../api/compile.ts";
 import { openScript } from "../api/open.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { JsonConsumer } from "../output/json.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
@@ -11,6 +10,9 @@ import { useColor } from "./errors.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { StatusLine } from "./status.ts";
+
+// Loaded for `-f json`.
+const json = () => require("../output/json.ts") as typeof import("../output/json.ts");
 
 const standardOutput = 1;
 const standardError = 2;
@@ -33,7 +35,7 @@ export async function run(options: Options): Promise<number> {
 
   const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
   const consumer = options.format === "json"
-    ? new JsonConsumer({ output, buffering: options.buffering, quiet: options.quiet, noWarnings: options.noWarnings })
+    ? new (json().JsonConsumer)({ output, buffering: options.buffering, quiet: options.quiet, noWarnings: options.noWarnings })
     : new TextConsumer({
         output, messages: standardError, quiet: options.quiet, buffering: options.buffering, silent: options.dryRun,
         folded: options.format === "folded", noWarnings: options.noWarnings,

@@ -2,12 +2,15 @@
 import type { ResolvedProbe } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { Probe, ProbeSpec } from "../language/program.ts";
-import { awaiting, filesOfCommand, KnownPlaces, meansFile, openTarget, resolveIn } from "../providers/follow.ts";
+import type { KnownPlaces } from "../providers/follow.ts";
 import type { Provider, Resolution, ResolveOptions } from "../providers/provider.ts";
 import { findProvider } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
 import type { Plan } from "./plan.ts";
+
+// Loaded when a script has such specs.
+const follow = () => require("../providers/follow.ts") as typeof import("../providers/follow.ts");
 
 type Variant = ResolvedProbe["variants"][number];
 
@@ -24,8 +27,8 @@ export interface OpenSpec {
 /** Only where processes are traced that are known: with `-p` and `-c`. */
 export function openSpec(probe: Probe, spec: ProbeSpec, options: ResolveOptions): OpenSpec | undefined {
   const provider = findProvider(spec.provider);
-  if (provider === undefined || (options.pid === undefined && options.command === undefined)) return undefined;
-  const target = openTarget(spec, provider, options.pid);
+  if (provider?.inFiles === undefined || (options.pid === undefined && options.command === undefined)) return undefined;
+  const target = follow().openTarget(spec, provider, options.pid);
   return target === undefined ? undefined : { probe, spec, provider, target, options };
 }
 
@@ -34,7 +37,7 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
   const { pid, command } = options;
   const anything = hasWildcard(target) && !target.includes("/");
   const resolution = pid === undefined && command !== undefined && anything
-    ? resolveIn(filesOfCommand(command, system), spec, provider, system, { ...options, pid: process.pid })
+    ? follow().resolveIn(follow().filesOfCommand(command, system), spec, provider, system, { ...options, pid: process.pid })
     : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
   if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
   const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
@@ -43,7 +46,7 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
     ...diagnostic, severity: "warning",
     help: `${diagnostic.help?.startsWith("did you mean") ? `${diagnostic.help} Otherwise it` : "it"} is probed as soon as the process opens a file that has it`,
   }));
-  return { variants: [awaiting(provider, system, options.uses)], diagnostics };
+  return { variants: [follow().awaiting(provider, system, options.uses)], diagnostics };
 }
 
 /** A variant without sites that keeps a place for what may come. */
@@ -75,7 +78,7 @@ export class Following {
 
   /** Whether any probe can mean a file of this path, as the process names it. */
   concerns(path: string): boolean {
-    return this.#specs.some(({ target }) => meansFile(target, path));
+    return this.#specs.some(({ target }) => follow().meansFile(target, path));
   }
 
   /**
@@ -85,10 +88,10 @@ export class Following {
   grow(files: readonly string[], pid: number): GrownPlan | undefined {
     const more = this.#specs.flatMap((open): ResolvedProbe[] => {
       const { probe, spec, provider, target, options } = open;
-      const meant = files.filter((file) => meansFile(target, file));
+      const meant = files.filter((file) => follow().meansFile(target, file));
       if (meant.length === 0) return [];
       const known = this.#placesOf(probe);
-      const found = resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants
+      const found = follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants
         .map((variant) => ({ ...variant, sites: variant.sites.filter((site) => known.add(site)) }))
         .filter(({ sites }) => sites.length > 0);
       return found.length === 0 ? [] : [{ probe, variants: this.#share(found, options.uses) }];
@@ -103,7 +106,7 @@ export class Following {
   #placesOf(probe: Probe): KnownPlaces {
     let known = this.#known.get(probe);
     if (known === undefined) {
-      known = new KnownPlaces();
+      known = new (follow().KnownPlaces)();
       for (const { variants } of this.#probes.filter((resolved) => resolved.probe === probe)) {
         for (const { sites } of variants) for (const site of sites) known.add(site);
       }

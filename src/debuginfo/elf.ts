@@ -2,6 +2,7 @@
 // A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
 
 import { createRequire } from "node:module";
+import { buildIdIn } from "./elf-notes.ts";
 
 /**
  * A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. `room` may be used for them: whoever
@@ -55,7 +56,6 @@ const PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4;
 const SHT_NOBITS = 8;
 const SHF_COMPRESSED = 0x800;
 const COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2;
-const NT_GNU_BUILD_ID = 3;
 /** What one section may grow to when decompressed. */
 const INFLATE_LIMIT = 2 ** 30;
 
@@ -239,32 +239,6 @@ function unpackedZstd(packed: Buffer, size: number): Buffer {
   // With room of its own it never makes more.
   const unpacked = decompress(packed, new Uint8Array(size));
   return Buffer.from(unpacked.buffer, unpacked.byteOffset, unpacked.length);
-}
-
-export interface Note { readonly name: string; readonly type: number; readonly description: Buffer }
-
-/** The notes in a section or segment; stops at the first damaged one. */
-export function* notesIn(bytes: Buffer): Iterable<Note> {
-  let at = 0;
-  while (at + 12 <= bytes.length) {
-    const nameSize = bytes.readUInt32LE(at);
-    const descriptionSize = bytes.readUInt32LE(at + 4);
-    const type = bytes.readUInt32LE(at + 8);
-    const description = at + 12 + Math.ceil(nameSize / 4) * 4;
-    if (description + descriptionSize > bytes.length) return;
-    yield {
-      name: textAt(bytes.subarray(at + 12, at + 12 + nameSize), 0), type,
-      description: bytes.subarray(description, description + descriptionSize),
-    };
-    at = description + Math.ceil(descriptionSize / 4) * 4;
-  }
-}
-
-function buildIdIn(bytes: Buffer): string | undefined {
-  for (const note of notesIn(bytes)) {
-    if (note.type === NT_GNU_BUILD_ID && note.name === "GNU") return note.description.toString("hex");
-  }
-  return undefined;
 }
 
 /** NUL-terminated text in a string table; "" outside it. */

@@ -1,5 +1,6 @@
 // Static probes that programs carry: the notes of <sys/sdt.h> (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
-import { notesIn, textAt, type Elf } from "./elf.ts";
+import { notesIn } from "./elf-notes.ts";
+import { textAt, type Elf } from "./elf.ts";
 
 export interface UsdtNote {
   readonly provider: string;

@@ -6,7 +6,7 @@ import { configNames } from "../language/check/config.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
 import type { StructType, Type } from "../language/types.ts";
-import { listProbes, providers } from "../providers/registry.ts";
+import { allProviders, listProbes } from "../providers/registry.ts";
 import { analyse, expressionsAt, hiddenText, probeAt, type Analysis } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
@@ -107,7 +107,7 @@ function insideComment(text: string, from: number, offset: number): boolean {
 
 function probeCompletions(written: string, span: Span): Completions {
   if (!written.includes(":")) {
-    const kinds = providers.flatMap(({ name, aliases, usage, doc }): Completion[] => [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })));
+    const kinds = allProviders().flatMap(({ name, aliases, usage, doc }): Completion[] => [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })));
     return { items: [...kinds, ...topWords.map((label): Completion => ({ label, kind: "keyword", span }))], incomplete: false };
   }
   const [provider] = written.split(":");

@@ -5,7 +5,7 @@ import type { Btf, BtfIndex } from "../debuginfo/btf.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";
 import { LinuxError } from "../linux/error.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
-import { runningBuildId } from "./kernel-image.ts";
+import { runningBuildId } from "./kernel-build.ts";
 
 //   0   "strobe types 1\0\0"
 //   16  u32 bytes of the type section, of the string section; entries of records, strings, names, next

@@ -1,11 +1,10 @@
 // The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just this build.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { release } from "node:os";
-import { ElfError, notesIn } from "../debuginfo/elf.ts";
+import { ElfError } from "../debuginfo/elf.ts";
+import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { KernelImage } from "./system.ts";
-
-const NT_GNU_BUILD_ID = 3;
 
 /** Where distributions put it, `file` first where it is given. */
 function places(file: string | undefined, buildId: string | undefined): string[] {
@@ -43,16 +42,4 @@ export function kernelImage(text: () => bigint | undefined, file = process.env["
     if (error instanceof ElfError || (error instanceof Error && "code" in error)) return `${found}: ${error.message}`;
     throw error;
   }
-}
-
-/** From the notes that the kernel shows of itself. */
-export function runningBuildId(): string | undefined {
-  try {
-    for (const { name, type, description } of notesIn(readFileSync("/sys/kernel/notes"))) {
-      if (name === "GNU" && type === NT_GNU_BUILD_ID) return description.toString("hex");
-    }
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-  }
-  return undefined;
 }

@@ -1,23 +1,28 @@
 // This machine as a System. Making one costs nothing: each fact is read when it is first asked for, and kept.
 import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:fs";
-import { release } from "node:os";
 import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
-import { Elf, ElfError, bytesOf } from "../debuginfo/elf.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/features.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
-import { Kallsyms } from "../linux/kallsyms.ts";
+import type { Kallsyms } from "../linux/kallsyms.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
 import { keepIndex, keptIndex } from "./kept-types.ts";
-import { kernelImage } from "./kernel-image.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
-import { findBinary, mappedBinaries, type LiveBinary } from "./live-binary.ts";
-import { LiveKernelText } from "./live-kernel-text.ts";
-import { ModuleImages } from "./module-images.ts";
-import { sharedNames } from "./shared-names.ts";
+import type { LiveBinary } from "./live-binary.ts";
+import type { LiveKernelText } from "./live-kernel-text.ts";
+import type { ModuleImages } from "./module-images.ts";
 import type { FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
+
+// Loaded when something is asked that they know.
+const binaries = () => require("./live-binary.ts") as typeof import("./live-binary.ts");
+const images = () => require("./kernel-image.ts") as typeof import("./kernel-image.ts");
+const modules = () => require("./module-images.ts") as typeof import("./module-images.ts");
+const kernelText = () => require("./live-kernel-text.ts") as typeof import("./live-kernel-text.ts");
+const symbols = () => require("../linux/kallsyms.ts") as typeof import("../linux/kallsyms.ts");
+const names = () => require("./shared-names.ts") as typeof import("./shared-names.ts");
+const imageTypes = () => require("./image-types.ts") as typeof import("./image-types.ts");
 
 const BTF_FOLDER = "/sys/kernel/btf";
 const VMLINUX = "vmlinux";
@@ -37,7 +42,6 @@ export function liveSystem(): LiveSystem {
 
 class Live implements LiveSystem {
   readonly #features = new Features();
-  readonly #moduleImages = new ModuleImages();
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
   #sysfsBtf: { readonly bytes: Uint8Array | undefined } | undefined;
@@ -46,6 +50,7 @@ class Live implements LiveSystem {
   #modules: ReadonlyMap<string, KernelTypes> | undefined;
   #kallsyms: Kallsyms | undefined;
   #kernelText: LiveKernelText | undefined;
+  #moduleImages: ModuleImages | undefined;
   #kernelImage: KernelImage | string | undefined;
   #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
   #functions: readonly string[] | undefined;
@@ -101,7 +106,7 @@ class Live implements LiveSystem {
   }
 
   functionsSharing(name: string): readonly FunctionPlace[] {
-    this.#sharedNames ??= sharedNames(() => this.kallsyms());
+    this.#sharedNames ??= names().sharedNames(() => this.kallsyms());
     if (!this.#sharedNames.has(name)) return [];
     const symbols = this.kallsyms();
     const [start, end] = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n];
@@ -116,19 +121,23 @@ class Live implements LiveSystem {
   }
 
   kallsyms(): Kallsyms {
-    return (this.#kallsyms ??= Kallsyms.read());
+    return (this.#kallsyms ??= symbols().Kallsyms.read());
   }
 
   kernelImage(): KernelImage | string {
-    return (this.#kernelImage ??= kernelImage(() => this.kallsyms().address("_text")));
+    return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text")));
   }
 
   moduleImage(name: string): KernelImage | string {
-    return this.#moduleImages.image(name);
+    return this.#images().image(name);
   }
 
   loadedModules(): readonly string[] {
-    return this.#moduleImages.names();
+    return this.#images().names();
+  }
+
+  #images(): ModuleImages {
+    return (this.#moduleImages ??= new (modules().ModuleImages)());
   }
 
   moduleAt(address: bigint): string | undefined {
@@ -136,7 +145,7 @@ class Live implements LiveSystem {
   }
 
   kernelCode(name: string, address?: bigint): KernelCode | string {
-    return (this.#kernelText ??= new LiveKernelText(this.kallsyms())).code(name, address);
+    return (this.#kernelText ??= new (kernelText().LiveKernelText)(this.kallsyms())).code(name, address);
   }
 
   tracepoint(category: string, name: string): TracepointFormat | undefined {
@@ -192,13 +201,13 @@ class Live implements LiveSystem {
     const key = `${pid ?? ""}:${pathOrName}`;
     const known = this.#binaries.get(key);
     if (known !== undefined) return known;
-    const found = findBinary(pathOrName, pid);
+    const found = binaries().findBinary(pathOrName, pid);
     if (found !== undefined) this.#binaries.set(key, found);
     return found;
   }
 
   mappedBinaries(pid: number): readonly string[] {
-    return mappedBinaries(pid);
+    return binaries().mappedBinaries(pid);
   }
 
   /** Where the kernel offers its own: most do. */
@@ -210,7 +219,7 @@ class Live implements LiveSystem {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
-      const btf = bytes === undefined ? btfOfImage() : new Btf(bytes, undefined, kept);
+      const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
       this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
     }
     return this.#kernel.types;
@@ -258,21 +267,6 @@ class Live implements LiveSystem {
     const inModule = this.#inModules(find);
     return inModule === undefined ? undefined : { signature: inModule.found, module: inModule.module };
   }
-}
-
-/** The running kernel's BTF from an uncompressed kernel image, where distributions leave one. */
-function btfOfImage(): Btf | undefined {
-  const version = release();
-  for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
-    try {
-      const elf = new Elf(bytesOf(readFileSync(path)));
-      const section = elf.section(".BTF");
-      if (section !== undefined) return new Btf(elf.content(section));
-    } catch (error) {
-      if (!(error instanceof ElfError || error instanceof BtfError)) absent(error);
-    }
-  }
-  return undefined;
 }
 
 function readBtf(path: string, mapped = false): Uint8Array | undefined {

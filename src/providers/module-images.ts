@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join } from "node:path";
 import { hasDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
-import { ElfError, notesIn } from "../debuginfo/elf.ts";
+import { ElfError } from "../debuginfo/elf.ts";
 import { placedElf } from "../debuginfo/placed-elf.ts";
 import { absent, elfAt } from "./file-bytes.ts";
+import { moduleBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { KernelImage } from "./system.ts";
 
 const MODULES = "/sys/module";
-const NT_GNU_BUILD_ID = 3;
 /** Sections whose memory the kernel frees when the module has started. */
 const initial = /^\.init\b/;
 
@@ -37,7 +37,7 @@ export class ModuleImages {
   #open(name: string): KernelImage | string {
     const addresses = sectionAddresses(name);
     if (typeof addresses === "string") return addresses;
-    const running = buildIdOf(name);
+    const running = moduleBuildId(name);
     let other: string | undefined;
     for (const path of this.#pathsOf(name, running)) {
       try {
@@ -96,17 +96,6 @@ function sectionAddresses(name: string): ReadonlyMap<string, bigint> | string {
   }
   if (addresses.size === 0) return `no module ${name} is loaded, or the kernel does not tell where (CONFIG_KALLSYMS)`;
   return [...addresses.values()].every((address) => address === 0n) ? `the kernel hides where the module ${name} is: be root` : addresses;
-}
-
-function buildIdOf(name: string): string | undefined {
-  try {
-    for (const note of notesIn(readFileSync(`${MODULES}/${name}/notes/.note.gnu.build-id`))) {
-      if (note.name === "GNU" && note.type === NT_GNU_BUILD_ID) return note.description.toString("hex");
-    }
-  } catch (error) {
-    absent(error);
-  }
-  return undefined;
 }
 
 function textOf(path: string): string | undefined {

@@ -1,38 +1,58 @@
-// All providers. A new kind of probe is a file and a line here.
+// All providers, and where each is. A run loads those it uses: most know binaries and debug information that other probes need not.
+// A new kind of probe is a file and a line here.
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { begin, end } from "./begin-end.ts";
-import { hardware, software } from "./counters.ts";
-import { fentry, fexit } from "./fentry.ts";
-import { insn } from "./insn.ts";
-import { iterator } from "./iterator.ts";
-import { kprobe, kretprobe } from "./kprobe.ts";
 import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
-import { plt } from "./plt.ts";
 import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean } from "./resolution.ts";
-import { ret } from "./ret.ts";
-import { self } from "./self.ts";
-import { bench, test } from "./suites.ts";
-import { process, thread } from "./process.ts";
 import type { System } from "./system.ts";
 import { interval, profile } from "./timers.ts";
 import { tracepoint } from "./tracepoint.ts";
-import { uprobe, uretprobe } from "./uprobe.ts";
-import { usdt } from "./usdt.ts";
-import { asyncWatchpoint, watchpoint } from "./watchpoint.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
-export const providers: readonly Provider[] = [
-  begin, end, self, interval, profile, tracepoint, rawtracepoint, fentry, fexit, kprobe, kretprobe,
-  uprobe, uretprobe, insn, ret, plt, usdt, process, thread, software, hardware, watchpoint, asyncWatchpoint, iterator, test, bench,
-];
+/** By canonical name, with the other names that a provider says it has. */
+const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; readonly provider: () => Provider }>> = {
+  begin: { aliases: ["BEGIN"], provider: () => begin },
+  end: { aliases: ["END"], provider: () => end },
+  self: { aliases: [], provider: () => (require("./self.ts") as typeof import("./self.ts")).self },
+  interval: { aliases: ["i"], provider: () => interval },
+  profile: { aliases: ["p"], provider: () => profile },
+  tracepoint: { aliases: ["t"], provider: () => tracepoint },
+  rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
+  fentry: { aliases: ["f", "kfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fentry },
+  fexit: { aliases: ["fr", "kretfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fexit },
+  kprobe: { aliases: ["k"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe },
+  kretprobe: { aliases: ["kr"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe },
+  uprobe: { aliases: ["u", "line"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe },
+  uretprobe: { aliases: ["ur"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe },
+  insn: { aliases: ["kinst"], provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn },
+  ret: { aliases: [], provider: () => (require("./ret.ts") as typeof import("./ret.ts")).ret },
+  plt: { aliases: [], provider: () => (require("./plt.ts") as typeof import("./plt.ts")).plt },
+  usdt: { aliases: ["U"], provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt },
+  process: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).process },
+  thread: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).thread },
+  software: { aliases: ["s"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).software },
+  hardware: { aliases: ["h"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).hardware },
+  watchpoint: { aliases: ["w"], provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).watchpoint },
+  asyncwatchpoint: { aliases: ["aw"], provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).asyncWatchpoint },
+  iter: { aliases: ["it"], provider: () => (require("./iterator.ts") as typeof import("./iterator.ts")).iterator },
+  test: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).test },
+  bench: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).bench },
+};
 
-const byName = new Map(providers.flatMap((provider) => [provider.name, ...provider.aliases].map((name) => [name, provider] as const)));
+/** Canonical names, by all names. */
+export const providerNames: ReadonlyMap<string, string> = new Map(Object.entries(kinds).flatMap(([name, { aliases }]) => [name, ...aliases].map((word) => [word, name] as const)));
 
 /** By name or alias, both as written. */
 export function findProvider(nameOrAlias: string): Provider | undefined {
-  return byName.get(nameOrAlias);
+  const name = providerNames.get(nameOrAlias);
+  return name === undefined ? undefined : kinds[name].provider();
+}
+
+/** All of them, loaded. */
+export function allProviders(): readonly Provider[] {
+  return Object.values(kinds).map(({ provider }) => provider());
 }
 
 /** The sites of a spec as a front-end gives it: finds the provider and lets it resolve the rest. */
@@ -48,7 +68,7 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
   }
   // `sched:sched_switch { … }`: the kind was left out.
   const category = system.tracepoints().some((event) => event.category === spec.provider && event.name === spec.parts[0]);
-  const help = category ? `did you mean \`tracepoint:${spec.text}\`?` : didYouMean(spec.provider, providers.map((provider) => provider.name));
+  const help = category ? `did you mean \`tracepoint:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
   return { ...base, message: `\`${spec.provider}\` is not a kind of probe`, ...(help === undefined ? {} : { help }) };
 }
 
@@ -66,7 +86,7 @@ export function* listProbes(pattern: string | undefined, system: System, options
     yield* exact.list(rest, system, options);
     return;
   }
-  const searched = providers.filter((provider) => !onlyWhenAsked.has(provider.name));
+  const searched = allProviders().filter((provider) => !onlyWhenAsked.has(provider.name));
   if (rest.length === 0) {
     // Every provider takes a lone part for the name of what is probed.
     for (const provider of searched) yield* provider.list([first], system, options);

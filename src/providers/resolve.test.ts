@@ -5,7 +5,7 @@ import { i32, i64, i8, type StructType } from "../language/types.ts";
 import { sourceName } from "./binaries.ts";
 import { plainTypes } from "./kernel-types.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
-import { findProvider, listProbes, resolveSpec, splitPattern } from "./registry.ts";
+import { allProviders, findProvider, listProbes, providerNames, resolveSpec, splitPattern } from "./registry.ts";
 import type { Binary, BinarySymbol, System, TracepointFormat } from "./system.ts";
 import { matches } from "./wildcard.ts";
 
@@ -168,6 +168,11 @@ test("listings: by kind, by any kind, by bare name", () => {
 
 test("wildcards", () => {
   assert.deepEqual(["a*c", "a?c", "a[bx]c", "a[!b]c", "a.c", "**"].map((pattern) => matches(pattern, "abc")), [true, true, true, false, false, true]);
+});
+
+test("the registry knows the names that providers say they have", () => {
+  const said = allProviders().flatMap(({ name, aliases }) => [name, ...aliases].map((word) => [word, name] as const));
+  assert.deepEqual([...providerNames], said);
 });
 
 test("aliases find their provider, C++ names their source", () => {

@@ -8,19 +8,23 @@ import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
 import { missedEvents, TroubleCounters } from "./counters.ts";
 import { detachAll } from "./detach.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
-import { Governor } from "./governor.ts";
+import type { Governor } from "./governor.ts";
 import { isGrown } from "./grown.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
 import { encode, encodeKey } from "./encode.ts";
 import { snapshotOf } from "./maps.ts";
-import { OverheadMeter } from "./overhead.ts";
+import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
 import { napLength } from "./nap.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 import { Timers, type Ticker } from "./timers.ts";
+
+// Loaded when costs are measured.
+const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+const governor = () => require("./governor.ts") as typeof import("./governor.ts");
 
 export interface SessionOptions {
   readonly consumer: Consumer;
@@ -178,7 +182,7 @@ class LiveSession implements Session {
     const trouble = (text: string): void => this.#consumer.trouble({ kind: "message", text: `WARNING: ${text}` });
     this.#symbols = new LiveSymbols(this.#kernel.stacks, plan, unwinding && { maps: unwinding, pid: options.pid, trouble });
     const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
-    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, this.#symbols);
+    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, () => this.#symbols.processes);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     const clock = this.#clock;
     this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
@@ -202,7 +206,7 @@ class LiveSession implements Session {
     try {
       this.#kernel.load(this.#constants, this.#log);
       this.#owners.watch();
-      this.#symbols.prepareUnwinding(this.#options);
+      if (this.#kernel.unwinding) this.#symbols.processes.prepareUnwinding(this.#options);
       await this.#target?.ready;
       this.#options.loaded?.(this);
       this.#runOnce("begin");
@@ -408,7 +412,7 @@ class LiveSession implements Session {
   #measure(): void {
     const { maxOverhead, stats } = this.#options;
     if (!stats && maxOverhead === undefined) return;
-    const meter = new OverheadMeter(this.#kernel.programs);
+    const meter = new (overhead().OverheadMeter)(this.#kernel.programs);
     this.#meter = meter;
     if (maxOverhead === undefined) return;
     const { gates } = this.#kernel;
@@ -416,7 +420,7 @@ class LiveSession implements Session {
       if (this.#plan.programs.length > 0) throw new Error("strobe: the plan has no gates for its handlers");
       return;
     }
-    this.#governor = new Governor({
+    this.#governor = new (governor().Governor)({
       meter, gates, limit: maxOverhead,
       report: (trouble) => {
         this.#consumer.trouble(trouble);

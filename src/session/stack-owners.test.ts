@@ -35,7 +35,7 @@ function memory(told: boolean) {
 
 test("what the kernel tells is read; nothing is looked through", () => {
   const asked = memory(true);
-  using owners = new StackOwners([stacksOf(7, 70_000)], [], asked);
+  using owners = new StackOwners([stacksOf(7, 70_000)], [], () => asked);
   owners.watch();
   owners.start(9);
   owners.scan();
@@ -44,7 +44,7 @@ test("what the kernel tells is read; nothing is looked through", () => {
 
 test("where the kernel tells nothing, maps are looked through for processes, and the target is looked at again", () => {
   const asked = memory(false);
-  using owners = new StackOwners([stacksOf(7, 70_000)], [], asked);
+  using owners = new StackOwners([stacksOf(7, 70_000)], [], () => asked);
   owners.watch();
   owners.start(9);
   owners.scan();
@@ -53,11 +53,11 @@ test("where the kernel tells nothing, maps are looked through for processes, and
 
 test("without user stacks and symbols, nothing is asked of anyone", () => {
   const asked = memory(true);
-  using owners = new StackOwners([], [u64, { ...stack, space: "kernel" }], asked);
+  using owners = new StackOwners([], [u64, { ...stack, space: "kernel" }], () => asked);
   owners.watch();
   owners.start(9);
   assert.deepEqual(asked.done, []);
-  using needed = new StackOwners([], [{ kind: "named", of: "usym" }], asked);
+  using needed = new StackOwners([], [{ kind: "named", of: "usym" }], () => asked);
   needed.watch();
   assert.deepEqual(asked.done, ["watch"]);
 });

@@ -52,7 +52,7 @@ export interface ProcessMemory {
 
 export class StackOwners implements Disposable {
   readonly #watched: readonly Watched[];
-  readonly #memory: ProcessMemory;
+  readonly #memory: () => ProcessMemory;
   readonly #needed: boolean;
   #told = false;
   /** Processes that ran before us, still to be noticed; the youngest is the next. */
@@ -60,8 +60,8 @@ export class StackOwners implements Disposable {
   #target: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `schemas` are the types of events' fields. */
-  constructor(maps: Iterable<LiveMap>, schemas: Iterable<Type>, memory: ProcessMemory) {
+  /** `schemas` are the types of events' fields. `memory` is asked for when there is something to name. */
+  constructor(maps: Iterable<LiveMap>, schemas: Iterable<Type>, memory: () => ProcessMemory) {
     this.#memory = memory;
     this.#watched = [...maps]
       .map((live) => ({ live, inKey: inFields(live.map.keys, 0), inValue: pidOffsets(live.map.value) }))
@@ -72,7 +72,7 @@ export class StackOwners implements Disposable {
   /** Before anything is attached: from here on, no process that starts is missed. */
   watch(): void {
     if (!this.#needed) return;
-    this.#told = this.#memory.watch();
+    this.#told = this.#memory().watch();
     if (this.#told) this.#running = processIds().slice(-runningKept);
   }
 
@@ -81,8 +81,8 @@ export class StackOwners implements Disposable {
     this.#target = target;
     if (!this.#needed) return;
     if (target !== undefined) {
-      this.#memory.notice(target);
-      this.#memory.hold?.(target);
+      this.#memory().notice(target);
+      this.#memory().hold?.(target);
     }
     this.#arm(firstPause);
   }
@@ -92,7 +92,7 @@ export class StackOwners implements Disposable {
       const before = performance.now();
       this.scan();
       for (let pid = this.#running.pop(); pid !== undefined; pid = this.#running.pop()) {
-        this.#memory.notice(pid);
+        this.#memory().notice(pid);
         if (performance.now() - before > slice) break;
       }
       if (this.#running.length > 0) this.#arm(firstPause);
@@ -102,12 +102,12 @@ export class StackOwners implements Disposable {
   }
 
   scan(): void {
-    if (this.#told) return this.#memory.read();
-    if (this.#target !== undefined) this.#memory.refresh(this.#target);
+    if (this.#told) return this.#memory().read();
+    if (this.#target !== undefined) this.#memory().refresh(this.#target);
     for (const { live, inKey, inValue } of this.#watched) {
       for (const [key, value] of live.entries()) {
-        for (const offset of inKey) this.#memory.notice(pidAt(key, offset));
-        for (const offset of inValue) this.#memory.notice(pidAt(value, offset));
+        for (const offset of inKey) this.#memory().notice(pidAt(key, offset));
+        for (const offset of inValue) this.#memory().notice(pidAt(value, offset));
       }
     }
   }

@@ -1,21 +1,16 @@
 // Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system calls.
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
 import type { IrMap } from "../compiler/ir.ts";
 import type { Plan } from "../compiler/plan.ts";
 import { cgroupPath } from "../linux/cgroups.ts";
-import { demangle } from "../linux/demangle.ts";
-import { Kallsyms } from "../linux/kallsyms.ts";
-import { cpuTicks, processIds, processMaps } from "../linux/procfs.ts";
-import { SideBand } from "../linux/side-band.ts";
-import { rootOf } from "../providers/live-binary.ts";
+import type { Kallsyms } from "../linux/kallsyms.ts";
 import { systemCallNames } from "../providers/syscall-numbers.ts";
-import { filesOfCommand } from "./command-files.ts";
-import { ElfFiles } from "./elf-files.ts";
 import type { BuildIdFrame, Frame, SymbolResolver } from "./events.ts";
-import { UnwindCache } from "./unwind-cache.ts";
-import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
-import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
+import type { ProcessSymbols, UnwindingOptions } from "./process-symbols.ts";
+
+// Loaded when there is something to name.
+const kernelSymbols = () => require("../linux/kallsyms.ts") as typeof import("../linux/kallsyms.ts");
+const processSymbols = () => require("./process-symbols.ts") as typeof import("./process-symbols.ts");
 
 /** The kernel's stack trace maps, by the plan's index of the script-level map. */
 export interface StackTable {
@@ -28,37 +23,14 @@ export interface StackTable {
 const buildIdFrameBytes = 32;
 const buildIdValid = 1;
 
-/**
- * What attaching may wait for tables, in milliseconds: of the process or command that was named (a second for the largest
- * browser), and of those that run what is traced.
- */
-const prepareNamed = 20_000;
-const prepareLikely = 1000;
-/** How often the unwinder is asked whom it did not know. */
-const wantedMilliseconds = 10;
 const framesKept = 1 << 16;
-/** How long a frame's name holds without asking whether the process has become another program. */
-const trustMilliseconds = 1;
-
-/** `pid`: the only process whose stacks are asked for. */
-export interface UnwindingOptions { readonly maps: UnwindMaps; readonly pid?: number | undefined; readonly trouble: (text: string) => void }
 
 export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #stacks: ReadonlyMap<number, StackTable>;
-  /** Paths of binaries that probes are in. */
-  readonly #traced: readonly string[];
-  readonly #files: ElfFiles;
-  readonly #users: UserSymbols;
-  readonly #unwinding: UnwindTables | undefined;
-  #takeWanted: (() => readonly number[]) | undefined;
-  #wantedTimer: NodeJS.Timeout | undefined;
-  /** All probes are in binaries, and not in what every process has. */
-  readonly #namesOnly: boolean;
-  /** Processes of which something was learnt that the unwinder does not know yet. */
-  readonly #changed = new Map<number, readonly CodeMapping[] | undefined>();
   readonly #kernelFrames = new Map<bigint, Frame>();
-  #sideBand: SideBand | undefined;
-  #readAt = 0;
+  readonly #plan: Plan;
+  readonly #unwinding: UnwindingOptions | undefined;
+  #processes: ProcessSymbols | undefined;
   #kallsyms: Kallsyms | undefined;
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
@@ -66,101 +38,13 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   /** `unwinding`: where the unwinder in the kernel looks for tables. */
   constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan, unwinding?: UnwindingOptions) {
     this.#stacks = stacks;
-    this.#traced = tracedBinaries(plan);
-    this.#files = new ElfFiles(this.#traced);
-    const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
-    this.#users = new UserSymbols(
-      plan.config.cppDemangle ? { ...files, sourceName: demangle } : files, undefined,
-      unwinding && ((pid, mappings) => this.#changed.set(pid, mappings)),
-    );
-    // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
-    const names = new Set([...everyTraced(plan)].map((path) => path && basename(path)));
-    // All processes have the C library: that alone makes none of them likely.
-    this.#namesOnly = !names.has(undefined) && !commonLibraries().some((path) => names.has(basename(path)));
-    if (!unwinding) return;
-    this.#unwinding = new UnwindTables({
-      ...unwinding,
-      binaryOf: (mapping, pid) => this.#users.binary(mapping, pid),
-      cache: new UnwindCache(),
-      wanted: (pid, mappings) => (unwinding.pid === undefined
-        ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
-        : pid === unwinding.pid),
-    });
-    this.#takeWanted = () => unwinding.maps.takeWanted();
+    this.#plan = plan;
+    this.#unwinding = unwinding;
   }
 
-  /** Lets the kernel tell of all processes' code from now on. False when it is not allowed: then /proc must do. */
-  watch(): boolean {
-    try {
-      // The unwinder has use for what happened just now.
-      this.#sideBand = new SideBand({ promptly: this.#unwinding !== undefined });
-    } catch {
-      return false;
-    }
-    this.#sideBand.onFilling(() => this.read());
-    return true;
-  }
-
-  /**
-   * Before anything is attached: lets the unwinder know of the target and what it will run, else of processes that run what is
-   * probed, or of all, those that used the CPU most first, as far as that takes no longer than it may; the others follow when
-   * it meets them.
-   */
-  prepareUnwinding({ pid, command }: { readonly pid?: number | undefined; readonly command?: string | undefined }): void {
-    if (!this.#unwinding) return;
-    const end = performance.now() + (pid === undefined && command === undefined ? prepareLikely : prepareNamed);
-    // What any program that is started will need.
-    for (const path of pid !== undefined ? [] : command !== undefined ? [...filesOfCommand(command), ...this.#traced] : [...this.#traced, ...commonLibraries()]) {
-      const binary = this.#files.symbols(`path:${path}`, [path]);
-      if (binary) this.#unwinding.prepare(binary);
-    }
-    this.#wantedTimer = setInterval(() => this.#tellWanted(), wantedMilliseconds);
-    this.#wantedTimer.unref();
-    const everyone = pid === undefined && !this.#namesOnly;
-    const likely = Math.min(end, performance.now() + prepareLikely);
-    for (const one of pid !== undefined ? [pid] : everyone ? busiestProcesses() : processIds().reverse()) {
-      this.notice(one);
-      if (everyone) this.#unwinding.ask(one, this.#users.code(one));
-      if (performance.now() > likely) break;
-    }
-    this.#unwinding.finish((everyone ? likely : end) - performance.now());
-  }
-
-  /** Processes whose stacks were asked for and could not be unwound. */
-  #tellWanted(): void {
-    for (const pid of this.#takeWanted?.() ?? []) {
-      this.notice(pid);
-      this.#unwinding?.ask(pid, this.#users.code(pid));
-    }
-  }
-
-  /** Takes in what the kernel told. */
-  read(): void {
-    if (this.#sideBand) this.#users.apply(this.#sideBand.read());
-    this.#tellUnwinder();
-  }
-
-  notice(pid: number): void {
-    this.#users.notice(pid);
-    this.#tellUnwinder();
-  }
-
-  hold(pid: number): void {
-    if (rootOf(pid) === "") return;
-    for (const mapping of this.#users.code(pid)) if (mapping.path.startsWith("/")) this.#users.binary(mapping, pid);
-  }
-
-  refresh(pid: number): void {
-    this.#users.refresh(pid);
-    this.#tellUnwinder();
-  }
-
-  #tellUnwinder(): void {
-    for (const [pid, mappings] of this.#changed) {
-      if (mappings === undefined) this.#unwinding?.remove(pid);
-      else this.#unwinding?.set(pid, mappings);
-    }
-    this.#changed.clear();
+  /** Made when first asked for. */
+  get processes(): ProcessSymbols {
+    return (this.#processes ??= new (processSymbols().ProcessSymbols)(this.#plan, this.#unwinding));
   }
 
   kernel(address: bigint): Frame {
@@ -175,17 +59,15 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   user(address: bigint, pid: number): Frame {
-    const now = performance.now();
-    const known = now - this.#readAt < trustMilliseconds ? this.#users.known(address, pid) : undefined;
-    if (known) return known;
-    this.#readAt = now;
-    this.read();
-    return this.#users.frame(address, pid);
+    return this.processes.user(address, pid);
   }
 
   inlined(address: bigint, pid: number): readonly Frame[] {
-    this.read();
-    return this.#users.inlined(address, pid);
+    return this.processes.inlined(address, pid);
+  }
+
+  place(address: bigint, pid: number): BuildIdFrame | undefined {
+    return this.processes.place(address, pid);
   }
 
   stack(id: bigint, map: number): readonly bigint[] | undefined {
@@ -199,11 +81,6 @@ export class LiveSymbols implements SymbolResolver, Disposable {
       addresses.push(address);
     }
     return addresses;
-  }
-
-  place(address: bigint, pid: number): BuildIdFrame | undefined {
-    this.read();
-    return this.#users.place(address, pid);
   }
 
   buildIdStack(id: bigint, map: number): readonly BuildIdFrame[] | undefined {
@@ -255,40 +132,16 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#wantedTimer);
-    this.#unwinding?.[Symbol.dispose]();
-    this.#sideBand?.[Symbol.dispose]();
-    this.#sideBand = undefined;
-    this.#files[Symbol.dispose]();
+    this.#processes?.[Symbol.dispose]();
   }
 }
 
-/** Paths of the binaries that probes are in: a process may have run them under another path, in a root of its own. */
-function tracedBinaries(plan: Plan): readonly string[] {
-  return [...everyTraced(plan)].filter((path) => path !== undefined);
-}
-
-/** With undefined, when some probes are in no binary. */
-function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
-  const paths = plan.programs.flatMap(({ sites }) => sites.map(({ data }) => (data as { readonly path?: unknown } | null)?.path));
-  return new Set(paths.map((path) => (typeof path === "string" ? path : undefined)));
-}
-
-/** The C library and the dynamic loader, as this process has them. */
-function commonLibraries(): readonly string[] {
-  return [...new Set(processMaps(process.pid).map(({ path }) => path).filter((path) => /\/(?:libc|ld-linux-x86-64)\.so\.\d+$/.test(path)))];
-}
-
-/** Processes that run now, those that used the CPU for longest first. */
-function busiestProcesses(): readonly number[] {
-  return processIds().map((pid) => ({ pid, used: cpuTicks(pid) })).sort((a, b) => b.used - a.used).map(({ pid }) => pid);
-}
-
 function readKallsyms(): Kallsyms {
+  const { Kallsyms: symbols } = kernelSymbols();
   try {
-    return Kallsyms.read();
+    return symbols.read();
   } catch {
-    return Kallsyms.parse(Buffer.alloc(0)); // not allowed: addresses stay numbers
+    return symbols.parse(Buffer.alloc(0)); // not allowed: addresses stay numbers
   }
 }
 
