@@ -162,27 +162,17 @@ const inOrder: readonly Register[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** Gives `assigned` a machine register for each interval that finds one. Some that find none are given back. */
 function assign(intervals: readonly (Interval | undefined)[], length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array): Interval[] {
-  // A bit for each machine register that is taken at a point.
-  const busy = new Uint16Array(length * 2 + 2);
-  const take = (register: Register, { ranges }: Interval): void => {
-    for (let r = 0; r < ranges.length; r += 2) for (let p = ranges[r]; p < ranges[r + 1]; p++) busy[p] |= 1 << register;
-  };
-  const takenIn = ({ ranges }: Interval): number => {
-    let taken = 0;
-    for (let r = 0; r < ranges.length; r += 2) for (let p = ranges[r]; p < ranges[r + 1]; p++) taken |= busy[p];
-    return taken;
-  };
+  const busy = Array.from({ length: FRAME }, () => new Points(length * 2 + 2));
   const ranked: { readonly interval: Interval; readonly priority: number }[] = [];
   for (const interval of intervals) {
     if (interval === undefined) continue;
     if (interval.register >= FIRST_VIRTUAL) ranked.push({ interval, priority: unspillable.has(interval.register) ? Infinity : priorityOf(interval) });
-    else if (interval.register < FRAME) take(interval.register, interval);
+    else if (interval.register < FRAME) busy[interval.register].add(interval.ranges);
   }
   ranked.sort((a, b) => (b.priority === a.priority ? a.interval.register - b.interval.register : b.priority - a.priority));
   const spilled: Interval[] = [];
   for (const { interval } of ranked) {
-    const free = ~takenIn(interval);
-    const choice = wish(interval, free, assigned) ?? inOrder.find((register) => (free & (1 << register)) !== 0);
+    const choice = wish(interval, busy, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
     if (choice === undefined) {
       if (unspillable.has(interval.register)) throw new Error("no register for a reload");
       spilled.push(interval);
@@ -191,9 +181,41 @@ function assign(intervals: readonly (Interval | undefined)[], length: number, un
       continue;
     }
     assigned[interval.register] = choice;
-    take(choice, interval);
+    busy[choice].add(interval.ranges);
   }
   return spilled;
+}
+
+/** Where a machine register is taken: a bit for each point. */
+class Points {
+  readonly #words: Uint32Array;
+
+  constructor(points: number) {
+    this.#words = new Uint32Array((points + 31) >> 5);
+  }
+
+  /** Whether any of the ranges ([from, to), not empty) has a point in common. */
+  meets(ranges: readonly number[]): boolean {
+    const words = this.#words;
+    for (let r = 0; r < ranges.length; r += 2) {
+      const last = ranges[r + 1] - 1;
+      for (let from = ranges[r]; from <= last; from = (from | 31) + 1) if ((words[from >> 5] & bits(from, last)) !== 0) return true;
+    }
+    return false;
+  }
+
+  add(ranges: readonly number[]): void {
+    const words = this.#words;
+    for (let r = 0; r < ranges.length; r += 2) {
+      const last = ranges[r + 1] - 1;
+      for (let from = ranges[r]; from <= last; from = (from | 31) + 1) words[from >> 5] |= bits(from, last);
+    }
+  }
+}
+
+/** The bits of the word that `from` is in, from there to `last` or the word's end. */
+function bits(from: number, last: number): number {
+  return (-1 << (from & 31)) & (last >= (from | 31) ? -1 : ~(-2 << (last & 31)));
 }
 
 function priorityOf({ ranges, weight }: Interval): number {
@@ -203,10 +225,10 @@ function priorityOf({ ranges, weight }: Interval): number {
 }
 
 /** The register of one that it is copied from or to. */
-function wish({ copies = [] }: Interval, free: number, assigned: Int8Array): Register | undefined {
+function wish({ copies = [], ranges }: Interval, busy: readonly Points[], assigned: Int8Array): Register | undefined {
   for (const other of copies) {
     const register = other < FIRST_VIRTUAL ? other : assigned[other];
-    if (register >= 0 && register < FRAME && (free & (1 << register)) !== 0) return register;
+    if (register >= 0 && register < FRAME && !busy[register].meets(ranges)) return register;
   }
   return undefined;
 }

@@ -36,23 +36,23 @@ export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly
 function lifetimes(code: readonly MachineInstruction[], objects: number): number[][] {
   const words = (objects + 31) >> 5;
   const blocks = blocksOf(code);
-  const mentioned = blocks.map((block) => {
-    const set = new Uint32Array(words);
-    for (let i = block.start; i < block.end; i++) {
+  // Sets of objects, one a block: what it mentions; what was mentioned on some way to it; what will be on some way from it.
+  const mentioned = new Uint32Array(blocks.length * words);
+  const before = new Uint32Array(blocks.length * words);
+  const after = new Uint32Array(blocks.length * words);
+  for (let b = 0; b < blocks.length; b++) {
+    for (let i = blocks[b].start; i < blocks[b].end; i++) {
       const object = objectOf(code[i]);
-      if (object >= 0) set[object >> 5] = (set[object >> 5] ?? 0) | (1 << (object & 31));
+      if (object >= 0) mentioned[b * words + (object >> 5)] |= 1 << (object & 31);
     }
-    return set;
-  });
-  const before = blocks.map(() => new Uint32Array(words));
-  const after = blocks.map(() => new Uint32Array(words));
-  const join = (into: Uint32Array | undefined, a: Uint32Array | undefined, b: Uint32Array | undefined): boolean => {
+  }
+  /** Adds to the set of a block those of another. */
+  const join = (set: Uint32Array, into: number, from: number): boolean => {
     let changed = false;
-    if (into === undefined) return false;
     for (let w = 0; w < words; w++) {
-      const next = ((into[w] ?? 0) | (a?.[w] ?? 0) | (b?.[w] ?? 0)) >>> 0;
-      if (next !== (into[w] ?? 0)) {
-        into[w] = next;
+      const more = (set[from * words + w] | mentioned[from * words + w]) & ~set[into * words + w];
+      if (more !== 0) {
+        set[into * words + w] |= more;
         changed = true;
       }
     }
@@ -60,32 +60,37 @@ function lifetimes(code: readonly MachineInstruction[], objects: number): number
   };
   for (let changed = true; changed;) {
     changed = false;
-    blocks.forEach((block, b) => {
-      for (const next of block.successors) if (join(before[next], before[b], mentioned[b])) changed = true;
-    });
+    for (let b = 0; b < blocks.length; b++) {
+      for (const next of blocks[b].successors) if (join(before, next, b)) changed = true;
+    }
     for (let b = blocks.length - 1; b >= 0; b--) {
-      for (const next of blocks[b]?.successors ?? []) if (join(after[b], after[next], mentioned[next])) changed = true;
+      for (const next of blocks[b].successors) if (join(after, b, next)) changed = true;
     }
   }
   const ranges: number[][] = Array.from({ length: objects }, () => []);
-  const has = (set: Uint32Array | undefined, object: number): boolean => ((set?.[object >> 5] ?? 0) & (1 << (object & 31))) !== 0;
-  blocks.forEach((block, b) => {
-    const first = new Map<number, number>();
-    const last = new Map<number, number>();
-    for (let i = block.start; i < block.end; i++) {
+  const first = new Int32Array(objects);
+  const last = new Int32Array(objects);
+  for (let b = 0; b < blocks.length; b++) {
+    const { start, end } = blocks[b];
+    for (let i = end - 1; i >= start; i--) {
       const object = objectOf(code[i]);
-      if (object < 0) continue;
-      if (!first.has(object)) first.set(object, i);
-      last.set(object, i);
+      if (object >= 0) first[object] = i;
     }
-    for (let object = 0; object < objects; object++) {
-      const own = first.has(object);
-      const enters = has(before[b], object) && (own || has(after[b], object));
-      const leaves = has(after[b], object) && (own || has(before[b], object));
-      if (!own && !(enters && leaves)) continue;
-      ranges[object]?.push(enters ? block.start : first.get(object) ?? block.start, leaves ? block.end - 1 : last.get(object) ?? block.end - 1);
+    for (let i = start; i < end; i++) {
+      const object = objectOf(code[i]);
+      if (object >= 0) last[object] = i;
     }
-  });
+    for (let w = 0; w < words; w++) {
+      const own = mentioned[b * words + w];
+      const enters = before[b * words + w];
+      const leaves = after[b * words + w];
+      for (let rest = own | (enters & leaves); rest !== 0; rest &= rest - 1) {
+        const bit = rest & -rest;
+        const object = w * 32 + 31 - Math.clz32(bit);
+        ranges[object].push((enters & bit) !== 0 ? start : first[object], (leaves & bit) !== 0 ? end - 1 : last[object]);
+      }
+    }
+  }
   return ranges;
 }
 

@@ -119,11 +119,13 @@ export function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
 function backwardJumps(code: readonly MachineInstruction[]): [number, number][] {
   const labels = new Map<number, number>();
   const loops: [number, number][] = [];
-  code.forEach((instruction, i) => {
+  for (let i = 0; i < code.length; i++) {
+    const instruction = code[i];
     if (instruction.kind === "label") labels.set(instruction.label, i);
-    const target = labels.get(jumpTarget(instruction));
+    const label = jumpTarget(instruction);
+    const target = label < 0 ? undefined : labels.get(label);
     if (target !== undefined) loops.push([target, i]);
-  });
+  }
   return loops;
 }
 
