@@ -76,7 +76,7 @@ export function presentMembers(type: StructType, memory: Memory, offset: number)
     // Padding has no name either.
     if (member.type.kind !== "struct") return [];
     return presentMembers(member.type, memory, offset + member.offset).map((inner) => (
-      { ...inner, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) }));
+      { ...inner, type: inner.type, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) }));
   });
 }
 

@@ -82,6 +82,6 @@ function contextStruct(name: string, system: System): StructType | undefined {
 function objects(struct: StructType | undefined): StructType["members"] {
   return (struct?.members ?? []).flatMap((member) => {
     if (member.name !== "" || member.type.kind !== "struct") return [member];
-    return objects(member.type).map((inner) => ({ ...inner, offset: inner.offset + member.offset }));
+    return objects(member.type).map((inner) => ({ ...inner, type: inner.type, offset: inner.offset + member.offset }));
   }).filter((member) => member.name !== "meta");
 }

@@ -264,16 +264,14 @@ export class KernelTypes implements TypeScope {
   }
 
   #members(structSize: number, members: readonly BtfMember[]): readonly Member[] {
-    // A member's type is converted when it is read: of a struct's hundreds, a script uses one or two.
-    const typeOf = (id: number): Type => this.typeOf(id);
     return members.map(({ name, type: id, bitOffset: start, bitWidth: width }): Member => {
-      if (width === 0) return { name, offset: start >>> 3, get type() { return typeOf(id); } };
+      if (width === 0) return new KernelMember(this, id, name, start >>> 3);
       // Counted from the aligned unit of the declared type, so that a single load of that type has all its bits.
       const base = this.btf.type(this.btf.strip(id));
       const unit = base.kind === "int" || base.kind === "enum" || base.kind === "enum64" ? base.size : 1;
       let offset = Math.floor(start / (unit * 8)) * unit;
       if (start - offset * 8 + width > unit * 8 || offset + unit > structSize) offset = start >>> 3;
-      return { name, offset, bitOffset: start - offset * 8, bitWidth: width, get type() { return typeOf(id); } };
+      return new KernelBits(this, id, name, offset, start - offset * 8, width);
     });
   }
 
@@ -293,6 +291,40 @@ export class KernelTypes implements TypeScope {
       }
     }
     return "kernel";
+  }
+}
+
+/**
+ * Its type is converted when it is read: of a struct's hundreds of members, a script uses one or two. (The type is the class's to
+ * tell: a copy of a member needs it said.)
+ */
+class KernelMember implements Member {
+  readonly name: string;
+  /** Bytes from the start of the struct. */
+  readonly offset: number;
+  readonly #types: KernelTypes;
+  readonly #id: number;
+
+  constructor(types: KernelTypes, id: number, name: string, offset: number) {
+    this.name = name;
+    this.offset = offset;
+    this.#types = types;
+    this.#id = id;
+  }
+
+  get type(): Type {
+    return this.#types.typeOf(this.#id);
+  }
+}
+
+class KernelBits extends KernelMember {
+  readonly bitOffset: number;
+  readonly bitWidth: number;
+
+  constructor(types: KernelTypes, id: number, name: string, offset: number, bitOffset: number, bitWidth: number) {
+    super(types, id, name, offset);
+    this.bitOffset = bitOffset;
+    this.bitWidth = bitWidth;
   }
 }
 

@@ -24,7 +24,7 @@ export function findMember(struct: StructType, name: string): FoundMember | unde
   for (const member of struct.members) {
     if (member.name !== "" || member.type.kind !== "struct") continue;
     const inner = findMember(member.type, name);
-    if (inner !== undefined) return { ...inner, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) };
+    if (inner !== undefined) return { ...inner, type: inner.type, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) };
   }
   return undefined;
 }
