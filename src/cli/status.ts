@@ -1,4 +1,5 @@
 // The live line on a terminal: that strobe is alive, and what it has seen.
+import { fstatSync } from "node:fs";
 import { percent } from "../output/overhead.ts";
 
 const everyMilliseconds = 500;
@@ -31,7 +32,8 @@ export class StatusLine implements Disposable {
 
   /** The line, where there is a terminal for it. */
   static start(consumer: Counting, overhead: () => number | undefined): StatusLine | undefined {
-    return process.stderr.isTTY ? new StatusLine(consumer, overhead) : undefined;
+    // A terminal is a character device. Asking Node, which makes a stream for the answer, takes milliseconds.
+    return fstatSync(2).isCharacterDevice() && process.stderr.isTTY ? new StatusLine(consumer, overhead) : undefined;
   }
 
   [Symbol.dispose](): void {

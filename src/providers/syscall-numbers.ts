@@ -3,7 +3,7 @@
 import type { Machine } from "./registers.ts";
 
 /** Names in the order of their numbers; `@n` goes on at number n. */
-const x86_64 = parse(`
+const x86_64 = `
   read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
   ioctl pread64 pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise shmget shmat shmctl
   dup dup2 pause nanosleep getitimer alarm setitimer getpid sendfile socket connect accept sendto recvfrom sendmsg
@@ -38,9 +38,9 @@ const x86_64 = parse(`
   process_madvise epoll_pwait2 mount_setattr quotactl_fd landlock_create_ruleset landlock_add_rule
   landlock_restrict_self memfd_secret process_mrelease futex_waitv set_mempolicy_home_node cachestat fchmodat2
   map_shadow_stack futex_wake futex_wait futex_requeue statmount listmount lsm_get_self_attr lsm_set_self_attr
-  lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat open_tree_attr file_getattr file_setattr`);
+  lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat open_tree_attr file_getattr file_setattr`;
 
-const arm64 = parse(`
+const arm64 = `
   io_setup io_destroy io_submit io_cancel io_getevents setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr
   listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr getcwd lookup_dcookie eventfd2 epoll_create1
   epoll_ctl epoll_pwait dup dup3 fcntl inotify_init1 inotify_add_watch inotify_rm_watch ioctl ioprio_set ioprio_get
@@ -71,7 +71,7 @@ const arm64 = parse(`
   mount_setattr quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret
   process_mrelease futex_waitv set_mempolicy_home_node cachestat fchmodat2 map_shadow_stack futex_wake futex_wait
   futex_requeue statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal setxattrat getxattrat
-  listxattrat removexattrat open_tree_attr file_getattr file_setattr`);
+  listxattrat removexattrat open_tree_attr file_getattr file_setattr`;
 
 /** Where a tracepoint is named after the kernel's function rather than after the call. */
 const functionNames: Readonly<Record<string, string>> = {
@@ -88,7 +88,16 @@ function parse(rows: string): ReadonlyMap<string, number> {
   return numbers;
 }
 
+const tables = new Map<Machine, ReadonlyMap<string, number>>();
+
+/** Made when first asked for: most scripts name no system call. */
 function table(machine: Machine): ReadonlyMap<string, number> {
+  let numbers = tables.get(machine);
+  if (numbers === undefined) tables.set(machine, numbers = parse(rowsOf(machine)));
+  return numbers;
+}
+
+function rowsOf(machine: Machine): string {
   switch (machine) {
     case "x86-64": return x86_64;
     case "arm64": return arm64;
