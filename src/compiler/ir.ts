@@ -151,11 +151,19 @@ export type Instruction =
   | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }
 
   // ── maps: `key` is absent on scalar maps. Keys are whole: every byte written, padding zero. ──
-  /** The value of a scalar-valued map entry; 0 when missing. */
-  | { readonly op: "map-load"; readonly result: Value; readonly map: number; readonly key?: Place; readonly size: Width; readonly signed: boolean; readonly watch?: number }
-  /** Copies an entry into memory; zeros when missing. */
-  | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly key?: Place; readonly size: number; readonly watch?: number }
-  | { readonly op: "map-has"; readonly result: Value; readonly map: number; readonly key?: Place }
+  /**
+   * Looks an entry up: its address, or 0 when it is missing. It is only compared with 0 and handed to the next two, before
+   * anything changes the map.
+   */
+  | { readonly op: "map-lookup"; readonly result: Value; readonly map: number; readonly key: Place }
+  /** The number in an entry; 0 when it is missing. */
+  | { readonly op: "entry-load"; readonly result: Value; readonly map: number; readonly entry: Value; readonly size: Width; readonly signed: boolean; readonly watch?: number }
+  /** Copies an entry into memory; zeros when it is missing. */
+  | { readonly op: "entry-copy"; readonly to: Place; readonly map: number; readonly entry: Value; readonly size: number; readonly watch?: number }
+  /** The same of scalar maps: the number, 0 when it was never set; the bytes; whether it was set, 0 or 1. */
+  | { readonly op: "map-load"; readonly result: Value; readonly map: number; readonly size: Width; readonly signed: boolean }
+  | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly size: number }
+  | { readonly op: "map-has"; readonly result: Value; readonly map: number }
   | { readonly op: "map-store"; readonly map: number; readonly key?: Place; readonly source: Source }
   /** Adds to a 64-bit entry (made when missing), atomically; the result is the new value, or the old one. */
   | { readonly op: "map-add"; readonly map: number; readonly key?: Place; readonly value: Value; readonly result?: Value; readonly old?: boolean }

@@ -94,6 +94,9 @@ export function printInstruction(i: Instruction): string {
     case "concat-strings":
       return `concat-strings ${printPlace(i.to)}:${i.capacity} ${printPlace(i.left)}:${i.leftCapacity}, ${printPlace(i.right)}:${i.rightCapacity}`;
     case "string-length": return `${result}string-length ${printPlace(i.text)}:${i.capacity}`;
+    case "map-lookup": return `${result}map-lookup ${entry(i)}`;
+    case "entry-load": return `${result}entry-load v${i.entry} ${sized(i)}`;
+    case "entry-copy": return `entry-copy ${printPlace(i.to)} v${i.entry}:${i.size}`;
     case "map-load": return `${result}map-load ${entry(i)} ${sized(i)}`;
     case "map-copy": return `map-copy ${printPlace(i.to)} ${entry(i)}:${i.size}`;
     case "map-store": return `map-store ${entry(i)} ${printSource(i.source)}`;

@@ -80,6 +80,7 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
     case "store": inBounds(i.to, i.size); break;
     case "zero": inBounds(i.at, i.size); break;
     case "fill": source(i.source); inBounds(i.to, sourceSize(i.source)); break;
+    case "entry-copy":
     case "map-copy": inBounds(i.to, i.size); break;
     case "map-store": source(i.source); break;
     case "emit": i.fields.forEach(source); break;

@@ -293,8 +293,9 @@ describe("generated code on this kernel", live, () => {
         const key = f.key(f.argument(0));
         const other = f.key(f.constant(99));
         const load = (index: number, place: typeof key): void => {
-          const result = f.fresh();
-          f.add({ op: "map-load", result, map: 11, key: place, size: 8, signed: true });
+          const [entry, result] = [f.fresh(), f.fresh()];
+          f.add({ op: "map-lookup", result: entry, map: 11, key: place });
+          f.add({ op: "entry-load", result, map: 11, entry, size: 8, signed: true });
           f.result(index, result);
         };
         const add = (index: number, place: typeof key, by: number, old: boolean): void => {
@@ -303,8 +304,9 @@ describe("generated code on this kernel", live, () => {
           f.result(index, result);
         };
         const has = (index: number, place: typeof key): void => {
-          const result = f.fresh();
-          f.add({ op: "map-has", result, map: 11, key: place });
+          const [entry, result] = [f.fresh(), f.fresh()];
+          f.add({ op: "map-lookup", result: entry, map: 11, key: place });
+          f.add({ op: "compare", kind: "ne", result, left: entry, right: f.constant(0) });
           f.result(index, result);
         };
         load(0, key);

@@ -10,7 +10,9 @@ import { addressOf, at, behind, kernelMap } from "./emitter.ts";
 import { layOutFrame } from "./frame.ts";
 import { writeEnd, writeGate } from "./gate.ts";
 import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
-import { COUNTING, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapStore } from "./map-operations.ts";
+import {
+  COUNTING, entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
+} from "./map-operations.ts";
 import { concatStrings, fill, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
@@ -307,6 +309,9 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     }
     case "string-length":
       return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
+    case "map-lookup": return mapLookup(scope, instruction);
+    case "entry-load": return entryLoad(scope, instruction);
+    case "entry-copy": return entryCopy(scope, instruction);
     case "map-load": return mapLoad(scope, instruction);
     case "map-copy": return mapCopy(scope, instruction);
     case "map-has": return mapHas(scope, instruction);

@@ -32,33 +32,35 @@ export function lookup(scope: FunctionScope, map: number, key: Memory): Register
   return scope.emitter.callFor("map_lookup_elem", kernelMap(scope.kernelMapOf(map).index), addressOf(key));
 }
 
-export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void {
-  const { emitter } = scope;
-  const result = scope.resultRegister(instruction.result);
-  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
-  if (slot !== undefined) {
-    scope.loadExtended(result, at(slot, 8), instruction.size, instruction.signed);
-    return;
-  }
-  const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
-  countFailed(scope, instruction.watch, entry, true);
-  const missing = emitter.label();
-  const loaded = emitter.constant(0n);
-  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
-  scope.loadExtended(loaded, behind(entry), instruction.size, instruction.signed);
-  emitter.bind(missing);
-  emitter.move(result, loaded);
+export function mapLookup(scope: FunctionScope, instruction: Of<"map-lookup">): void {
+  scope.emitter.move(scope.resultRegister(instruction.result), lookup(scope, instruction.map, scope.place(instruction.key)));
 }
 
-export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void {
+export function entryLoad(scope: FunctionScope, instruction: Of<"entry-load">): void {
   const { emitter } = scope;
-  const to = scope.place(instruction.to);
-  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
-  if (slot !== undefined) {
-    copy(scope, to, at(slot, 8), instruction.size);
+  const entry = scope.use(instruction.entry);
+  const result = scope.resultRegister(instruction.result);
+  if (scope.isThere(instruction.entry)) {
+    scope.loadExtended(result, behind(entry), instruction.size, instruction.signed);
     return;
   }
-  const entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+  countFailed(scope, instruction.watch, entry, true);
+  const missing = emitter.label();
+  // An address that is 0 is the number that is wanted then.
+  emitter.move(result, entry);
+  emitter.branchConstant(Jump.JEQ, result, 0n, missing);
+  scope.loadExtended(result, behind(result), instruction.size, instruction.signed);
+  emitter.bind(missing);
+}
+
+export function entryCopy(scope: FunctionScope, instruction: Of<"entry-copy">): void {
+  const { emitter } = scope;
+  const to = scope.place(instruction.to);
+  const entry = scope.use(instruction.entry);
+  if (scope.isThere(instruction.entry)) {
+    copy(scope, to, behind(entry), instruction.size);
+    return;
+  }
   countFailed(scope, instruction.watch, entry, true);
   const missing = emitter.label();
   const done = emitter.label();
@@ -70,21 +72,24 @@ export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void
   emitter.bind(done);
 }
 
+/** The memory of a map without keys. */
+function scalarMemory(scope: FunctionScope, map: number): Memory {
+  const memory = slotMemory(scope, scope.irMap(map).storage);
+  if (memory === undefined) throw new Error(`@${scope.irMap(map).name} has keys`);
+  return memory;
+}
+
+export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void {
+  scope.loadExtended(scope.resultRegister(instruction.result), at(scalarMemory(scope, instruction.map), 8), instruction.size, instruction.signed);
+}
+
+export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void {
+  copy(scope, scope.place(instruction.to), at(scalarMemory(scope, instruction.map), 8), instruction.size);
+}
+
+/** The flag is 0 or 1. */
 export function mapHas(scope: FunctionScope, instruction: Of<"map-has">): void {
-  const { emitter } = scope;
-  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
-  let found: Register;
-  if (slot === undefined) found = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
-  else {
-    found = emitter.register();
-    emitter.load(found, slot, 8);
-  }
-  const done = emitter.label();
-  const result = emitter.constant(0n);
-  emitter.branchConstant(Jump.JEQ, found, 0n, done);
-  emitter.set(result, 1n);
-  emitter.bind(done);
-  emitter.move(scope.resultRegister(instruction.result), result);
+  scope.emitter.load(scope.resultRegister(instruction.result), scalarMemory(scope, instruction.map), 8);
 }
 
 export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): void {
@@ -159,13 +164,11 @@ export function mapDelete(scope: FunctionScope, instruction: Of<"map-delete">): 
   } else {
     const key = keyMemory(scope, instruction.map, instruction.key);
     emitter.call("map_delete_elem", kernelMap(scope.kernelMapOf(instruction.map).index), addressOf(key));
-    // 0, or a negative error.
-    const failed = emitter.copy(0);
-    const done = emitter.label();
-    emitter.set(result, 0n);
-    emitter.branchConstant(Jump.JNE, failed, 0n, done);
-    emitter.set(result, 1n);
-    emitter.bind(done);
+    if (instruction.result === undefined || scope.useCounts[instruction.result] === 0) return;
+    // 0, or a negative error: its sign is what is left to turn round.
+    emitter.move(result, 0);
+    emitter.aluConstant(Alu.RSH, result, 63n);
+    emitter.aluConstant(Alu.XOR, result, 1n);
   }
   if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), result);
 }

@@ -9,6 +9,7 @@ import type { MappedFiles } from "../mapped-files.ts";
 import type { ReturnInstances } from "../return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
+import { dominators, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
 import { unwoundBytes } from "./unwinder.ts";
 
@@ -65,6 +66,8 @@ export class FunctionScope {
   #stripe: { readonly block: number; readonly register: Register } | undefined;
   #block = 0;
   #shared: Memory | undefined;
+  readonly #seen = new Map<Value, number[]>();
+  #dominators: (number | undefined)[] | undefined;
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -90,6 +93,7 @@ export class FunctionScope {
     this.useCounts = counts;
     this.#findPointers();
     this.#findFused();
+    this.#findSeen();
   }
 
   // ── values ──
@@ -295,13 +299,45 @@ export class FunctionScope {
     }
   }
 
+  /** Comparisons that only branches read; those that others read too, or read far away, are made once. */
   #findFused(): void {
-    for (const block of this.fn.blocks) {
-      if (block.terminator.op !== "branch") continue;
-      const { condition } = block.terminator;
-      if (this.useCounts[condition] !== 1) continue;
+    const branches = new Map<Value, number>();
+    const apart = new Set<Value>();
+    for (const { instructions, terminator } of this.fn.blocks) {
+      if (terminator.op !== "branch") continue;
+      const { condition } = terminator;
       const definition = this.definitions.get(condition);
-      if (definition?.op === "compare" && block.instructions.includes(definition)) this.fused.add(condition);
+      if (definition?.op !== "compare") continue;
+      branches.set(condition, (branches.get(condition) ?? 0) + 1);
+      // Beside a constant, what is compared is no longer in the way than the answer would be.
+      if (!this.constants.has(definition.right) && !instructions.includes(definition)) apart.add(condition);
+    }
+    for (const [condition, times] of branches) if (times === this.useCounts[condition] && !apart.has(condition)) this.fused.add(condition);
+  }
+
+  /** Entries behind a branch that has seen them: by the block from which on they are known. */
+  #findSeen(): void {
+    const predecessors = predecessorsOf(this.fn.blocks);
+    for (const { terminator } of this.fn.blocks) {
+      if (terminator.op !== "branch") continue;
+      const { condition, then, otherwise } = terminator;
+      const compare = this.definitions.get(condition);
+      const tested = compare?.op === "compare" && this.constants.get(compare.right) === 0n ? compare : undefined;
+      const entry = tested === undefined ? condition : tested.left;
+      if (this.definitions.get(entry)?.op !== "map-lookup") continue;
+      const where = tested === undefined || tested.kind === "ne" ? then : tested.kind === "eq" ? otherwise : undefined;
+      if (where === undefined || predecessors[where]?.length !== 1) continue;
+      this.#seen.set(entry, [...(this.#seen.get(entry) ?? []), where]);
+    }
+  }
+  /** Whether a branch before this block has found that there is such an entry. */
+  isThere(entry: Value): boolean {
+    const seen = this.#seen.get(entry);
+    if (seen === undefined) return false;
+    this.#dominators ??= dominators(this.fn.blocks);
+    for (let block = this.#block; ; block = this.#dominators[block] ?? 0) {
+      if (seen.includes(block)) return true;
+      if (block === 0) return false;
     }
   }
 }

@@ -112,12 +112,13 @@ describe("javascript executor", () => {
   it("reads, changes and deletes map entries", () => {
     const counts = makeMap("counts", [u64], i64, 2);
     const key = { kind: "slot", slot: 0, offset: 0 } as const;
+    const has = (to: number, entry: number): Instruction => ({ op: "compare", kind: "ne", result: to, left: entry, right: 14 });
     const fn = makeFunction([block([
-      constant(0, 7n), constant(1, 3n), { op: "store", to: key, value: 0, size: 8 },
+      constant(0, 7n), constant(1, 3n), constant(14, 0n), { op: "store", to: key, value: 0, size: 8 },
       { op: "map-add", map: 1, key, value: 1, result: 2 }, { op: "map-add", map: 1, key, value: 1, result: 3, old: true },
-      { op: "map-load", result: 4, map: 1, key, size: 8, signed: true }, { op: "map-has", result: 5, map: 1, key },
+      { op: "map-lookup", result: 12, map: 1, key }, { op: "entry-load", result: 4, map: 1, entry: 12, size: 8, signed: true }, has(5, 12),
       { op: "store", to: key, value: 1, size: 8 },
-      { op: "map-load", result: 6, map: 1, key, size: 8, signed: true }, { op: "map-has", result: 7, map: 1, key },
+      { op: "map-lookup", result: 13, map: 1, key }, { op: "entry-load", result: 6, map: 1, entry: 13, size: 8, signed: true }, has(7, 13),
       { op: "map-store", map: 1, key, source: value(0) }, { op: "map-length", result: 8, map: 1 },
       { op: "map-delete", result: 9, map: 1, key }, { op: "map-delete", result: 10, map: 1, key },
       { op: "map-store", map: 1, key, source: value(0) },

@@ -77,6 +77,20 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`);
       return;
 
+    case "map-lookup":
+      out.line(`v${instruction.result} = runtime.mapLookup(${mapKey(out, instruction)}) ?? 0n;`);
+      return;
+    case "entry-load": {
+      const [result, entry] = [`v${instruction.result}`, `v${instruction.entry}`];
+      out.line(`${result} = ${entry} ? ${load(out, { bytes: entry, offset: 0 }, instruction.size, instruction.signed)} : 0n;`);
+      return;
+    }
+    case "entry-copy": {
+      const to = out.place(instruction.to);
+      const entry = `v${instruction.entry}`;
+      out.line(`if (${entry}) ${to.bytes}.set(${entry}.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size});`);
+      return;
+    }
     case "map-load":
       out.line(`{ const entry = runtime.mapLookup(${mapKey(out, instruction)});`);
       out.line(`v${instruction.result} = entry ? ${load(out, { bytes: "entry", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`);

@@ -29,10 +29,20 @@ export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid"): 
   return name === "pid" || name === "gid" ? f.build.binary("lshr", both, f.build.constant(32n)) : f.build.extend(both, 32, false);
 }
 
+/** The interrupted code's mode, where there are its registers; tracepoints and functions of the kernel run in the kernel. */
+function userMode(f: FunctionState): Value {
+  const context = contextOf(f);
+  if (context === undefined || context.programType === "kprobe" || context.programType === "perf_event") {
+    return f.fromHandler("user-mode", (handler) => plainBuiltin(handler, "user-mode"));
+  }
+  // A test run of begin and end is strobe's.
+  return f.build.constant(context.provider === "begin" || context.provider === "end" ? 1n : 0n);
+}
+
 export function builtinValue(f: FunctionState, e: Builtin): Value {
   const { name } = e;
   const same = direct[name];
-  if (same === "user-mode") return f.fromHandler("user-mode", (handler) => plainBuiltin(handler, "user-mode"));
+  if (same === "user-mode") return userMode(f);
   if (same !== undefined) return plainBuiltin(f, same);
   const number = argumentNumber(name);
   const context = contextOf(f);

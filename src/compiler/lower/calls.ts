@@ -8,7 +8,7 @@ import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
-import { entryValue, keyPlace, mapOf } from "./map-access.ts";
+import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.ts";
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
 import { isRegister, widthOf } from "./registers.ts";
@@ -24,8 +24,8 @@ export function callValue(f: FunctionState, e: Call): Value {
   const zero = (): Value => build.constant(0n);
   switch (name) {
     // maps
-    case "delete": return mapQuestion(f, e, "map-delete");
-    case "has_key": return mapQuestion(f, e, "map-has");
+    case "delete": return deleteEntry(f, e);
+    case "has_key": return hasKey(f, e);
     case "find": return find(f, e);
     case "len": return length(f, e);
 
@@ -140,11 +140,16 @@ export function literalNumber(f: FunctionState, e: Expression): bigint {
   return known ?? f.refuse(e.span, "this must be a constant");
 }
 
-function mapQuestion(f: FunctionState, e: Call, op: "map-delete" | "map-has"): Value {
+function deleteEntry(f: FunctionState, e: Call): Value {
   const access = mapArgument(f, e);
   const key = keyPlace(f, access);
   const map = { map: mapOf(f, access).index, ...(key === undefined ? {} : { key }) };
-  return f.build.give((result) => ({ op, result, ...map }));
+  return f.build.give((result) => ({ op: "map-delete", result, ...map }));
+}
+
+function hasKey(f: FunctionState, e: Call): Value {
+  const access = mapArgument(f, e);
+  return hasEntry(f, mapOf(f, access).index, keyPlace(f, access));
 }
 
 /** The map access of `delete(@m[k])`, or of the older-shaped `delete(@m, k)`. */
@@ -161,8 +166,7 @@ function find(f: FunctionState, e: Call): Value {
   if (variable.kind !== "variable" || variable.slot === undefined) return f.refuse(e.span, "`find()` wants a variable");
   const { index, map } = mapOf(f, access);
   const key = keyPlace(f, access);
-  const entry = { map: index, ...(key === undefined ? {} : { key }) };
-  const found = build.give((result) => ({ op: "map-has", result, ...entry }));
+  const found = hasEntry(f, index, key);
   const known = f.frame.homes.has(variable.slot);
   const home = f.home(variable.slot);
   const inMemory = home.kind === "memory" && !isRegister(home.type);
@@ -174,7 +178,7 @@ function find(f: FunctionState, e: Call): Value {
   if (inMemory) {
     const value = map.value.kind === "aggregate" ? access.type : map.value;
     const copied = f.slot("found", value);
-    build.emit({ op: "map-copy", to: copied, ...entry, size: sizeOf(value) });
+    copyEntry(f, index, key, sizeOf(value), copied);
     f.markWritten(home);
     copy(f, { at: "place", place: copied }, value, home.type, home.place);
   } else {

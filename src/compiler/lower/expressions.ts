@@ -10,7 +10,7 @@ import { callLocated, callValue } from "./calls.ts";
 import { divide } from "./division.ts";
 import { equalBytes, equalStrings } from "./equality.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
-import { keyPlace, mapOf, mapValue } from "./map-access.ts";
+import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
 import { arithmetic, comparison, convert, isComparison, scaled } from "./scalars.ts";
@@ -306,8 +306,7 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
         copy(f, { at: "place", place: own }, map.value, type, place);
         return;
       }
-      const key = keyPlace(f, e);
-      build.emit({ op: "map-copy", to: place, map: index, ...(key === undefined ? {} : { key }), size: sizeOf(type) });
+      copyEntry(f, index, keyPlace(f, e), sizeOf(type), place);
       return;
     }
     default:

@@ -63,7 +63,23 @@ export function entryValue(f: FunctionState, access: MapAccess, key: Place | und
     return f.build.give((result) => ({ op: "aggregate-read", result, map: index, ...keyed(key), signed: value.signed }));
   }
   const stored = storedType(value);
-  const loaded = f.build.give((result) => (
-    { op: "map-load", result, map: index, ...keyed(key), size: widthOf(stored), signed: isSigned(stored) }));
+  const number = { map: index, size: widthOf(stored), signed: isSigned(stored) };
+  const entry = key === undefined ? undefined : lookup(f, index, key);
+  const loaded = f.build.give((result) => (entry === undefined ? { op: "map-load", result, ...number } : { op: "entry-load", result, entry, ...number }));
   return convert(f, loaded, stored, access.type);
+}
+
+export function lookup(f: FunctionState, map: number, key: Place): Value {
+  return f.build.give((result) => ({ op: "map-lookup", result, map, key }));
+}
+
+/** Whether there is an entry: 0 or 1. */
+export function hasEntry(f: FunctionState, map: number, key: Place | undefined): Value {
+  if (key === undefined) return f.build.give((result) => ({ op: "map-has", result, map }));
+  return f.build.compare("ne", lookup(f, map, key), f.build.constant(0n));
+}
+
+/** Copies an entry; zeros when it is missing. */
+export function copyEntry(f: FunctionState, map: number, key: Place | undefined, size: number, to: Place): void {
+  f.build.emit(key === undefined ? { op: "map-copy", to, map, size } : { op: "entry-copy", to, map, entry: lookup(f, map, key), size });
 }

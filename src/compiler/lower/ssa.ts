@@ -1,7 +1,7 @@
 // Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static Single
 // Assignment Form"), with block parameters in the place of phis.
 import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir.ts";
-import { foldBinary, foldCompare, foldExtend } from "../optimize/fold.ts";
+import { foldBinary, foldCompare, foldExtend, unchangedOperand } from "../optimize/fold.ts";
 import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/operands.ts";
 
 /** A variable that lives in SSA values: whatever `newVariable` gave. */
@@ -87,15 +87,14 @@ export class FunctionBuilder {
 
   /** What is known of a value while building. */
   constantOf(value: Value): bigint | undefined {
-    return this.#constants.get(value);
+    return this.#constants.get(this.#resolve(value));
   }
 
   binary(kind: BinaryOp, left: Value, right: Value): Value {
     const [l, r] = [this.constantOf(left), this.constantOf(right)];
     if (l !== undefined && r !== undefined) return this.constant(foldBinary(kind, l, r));
-    if (r === 0n && (kind === "add" || kind === "sub" || kind === "or" || kind === "xor" || kind === "shl")) return left;
-    if (l === 0n && kind === "add") return right;
-    if (r === 1n && (kind === "mul" || kind === "udiv" || kind === "sdiv")) return left;
+    const unchanged = unchangedOperand(kind, l, r);
+    if (unchanged !== undefined) return unchanged === "left" ? left : right;
     return this.give((result) => ({ op: "binary", kind, result, left, right }));
   }
 
@@ -170,7 +169,10 @@ export class FunctionBuilder {
   #end(terminator: Terminator): void {
     const block = this.#blocks[this.#current];
     if (block.terminator !== undefined) return;
+    const { reachable } = this;
     block.terminator = terminator;
+    // A way that nothing takes brings no values.
+    if (!reachable) return;
     for (const successor of successorsOf(terminator)) {
       const target = this.#blocks[successor];
       if (target.sealed) throw new Error(`strobe: block ${successor} was sealed before its last predecessor`);

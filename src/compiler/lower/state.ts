@@ -316,8 +316,8 @@ function watched(instruction: Instruction, watches: Watches, span: Span | undefi
     case "fill":
     case "map-store": return { ...instruction, source: watches.source(instruction.source, span) };
     case "emit": return { ...instruction, fields: instruction.fields.map((field) => watches.source(field, span)) };
-    case "map-load":
-    case "map-copy": return instruction.key === undefined ? instruction : { ...instruction, watch: watches.at(span, "map_lookup_elem") };
+    case "entry-load":
+    case "entry-copy": return { ...instruction, watch: watches.at(span, "map_lookup_elem") };
     default: return instruction;
   }
 }

@@ -1,8 +1,10 @@
-// Computes equal things once: arithmetic, context loads and unchanging builtins where one dominates the other; memory reads
-// within a block, as long as nothing in between can have changed what they read.
+// Computes equal things once: where one dominates the other, and nothing in between can have changed what they read. Arithmetic,
+// context loads and steady builtins; reads of memory; look-ups in maps. Slots that hold the same bytes, as the keys of several
+// maps do, are one.
 import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir.ts";
-import { dominators, reversePostorder } from "./graph.ts";
-import { mapOperands, mapTerminator } from "./operands.ts";
+import { dominators, predecessorsOf, reversePostorder } from "./graph.ts";
+import { MemoryState } from "./memory-state.ts";
+import { mapOperands, mapSlots, mapTerminator } from "./operands.ts";
 
 export function shareSubexpressions(fn: IrFunction): IrFunction {
   const idom = dominators(fn.blocks);
@@ -11,27 +13,35 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
     const parent = idom[id];
     if (parent !== undefined && parent !== id) children[parent].push(id);
   }
+  const predecessors = predecessorsOf(fn.blocks);
   const same = new Map<Value, Value>();
   const to = (value: Value): Value => same.get(value) ?? value;
+  let made = 0;
+  const fresh = (): string => `#${made++}`;
   const blocks = [...fn.blocks];
+  const ends: (MemoryState | undefined)[] = [];
   const visit = (id: number, outer: ReadonlyMap<string, Value>): void => {
     const known = new Map(outer);
-    const reads = new Map<string, Value>();
+    // Blocks come after all that lead to them, but for the ways back of loops.
+    const [only, ...others] = predecessors[id].map((predecessor) => ends[predecessor]);
+    const state = id === 0 ? MemoryState.first(fn, fresh) : only !== undefined && others.length === 0 ? only.copy() : MemoryState.join([only, ...others], fn, fresh);
     const instructions: Instruction[] = [];
     for (const original of blocks[id].instructions) {
-      const i = mapOperands(original, to);
-      const table = i.op === "read" ? reads : known;
-      const key = keyOf(i);
-      const equal = key === undefined ? undefined : table.get(key);
-      if (key !== undefined && equal !== undefined && "result" in i && i.result !== undefined) {
-        same.set(i.result, equal);
-        continue;
+      const i = mapSlots(mapOperands(original, to), (slot) => state.equalSlot(slot), (slot) => slot);
+      const key = keyOf(i, state);
+      const equal = key === undefined ? undefined : known.get(key);
+      if (key !== undefined && "result" in i && i.result !== undefined) {
+        if (equal !== undefined) {
+          same.set(i.result, equal);
+          continue;
+        }
+        known.set(key, i.result);
       }
-      if (key !== undefined && "result" in i && i.result !== undefined) table.set(key, i.result);
-      if (changesMemory(i)) reads.clear();
+      state.after(i);
       instructions.push(i);
     }
     blocks[id] = { ...blocks[id], instructions };
+    ends[id] = state;
     for (const child of children[id]) visit(child, known);
   };
   visit(0, new Map());
@@ -44,7 +54,7 @@ const steady: ReadonlySet<BuiltinValue> = new Set([
 ]);
 
 /** Instructions with equal keys give equal values; undefined when nothing of the kind can be said. */
-function keyOf(i: Instruction): string | undefined {
+function keyOf(i: Instruction, state: MemoryState): string | undefined {
   switch (i.op) {
     case "constant": return `constant ${i.value}`;
     case "binary": return `${i.kind} ${i.left} ${i.right}`;
@@ -53,11 +63,11 @@ function keyOf(i: Instruction): string | undefined {
     case "swap-bytes": return `swap ${i.value} ${i.bits}`;
     case "builtin": return steady.has(i.name) ? `builtin ${i.name}` : undefined;
     case "load-context": return `context ${i.offset} ${i.size} ${i.signed}`;
-    case "read": return `read ${i.space} ${i.address} ${i.offset} ${i.size} ${i.signed}`;
+    case "read": return `read ${i.space} ${i.address} ${i.offset} ${i.size} ${i.signed} at ${state.version("memory")}`;
+    case "map-lookup": return i.key.kind === "slot" ? `lookup ${i.map} ${i.key.offset} {${state.slot(i.key.slot)}} at ${state.version(i.map)}` : undefined;
+    case "entry-load": return `entry ${i.entry} ${i.size} ${i.signed} at ${state.version(i.map)}`;
+    case "map-load": return `load ${i.map} ${i.size} ${i.signed} at ${state.version(i.map)}`;
+    case "map-has": return `has ${i.map} at ${state.version(i.map)}`;
     default: return undefined;
   }
-}
-
-function changesMemory(i: Instruction): boolean {
-  return i.op === "write-user" || i.op === "for-each" || i.op === "signal";
 }

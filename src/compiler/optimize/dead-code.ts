@@ -1,36 +1,72 @@
-// Drops what nobody uses: instructions without an effect whose result is never read, and slots that nothing touches.
-import type { Instruction, IrFunction, Place, Source, Value } from "../ir.ts";
-import { isPure, operandsOf, resultOf, terminatorOperands } from "./operands.ts";
+// Drops what nobody uses: instructions without an effect whose result is never read, what is written into slots that nothing
+// reads, block parameters, and then the slots themselves.
+import type { Instruction, IrFunction, Value } from "../ir.ts";
+import { isPure, mapSlots, operandsOf, resultOf, writtenSlot } from "./operands.ts";
 
 export function dropDeadCode(fn: IrFunction): IrFunction {
-  const definitions = new Map<Value, Instruction>();
-  const live = new Set<Value>();
-  const pending: Value[] = [];
-  const use = (value: Value): void => {
-    if (live.has(value)) return;
-    live.add(value);
-    pending.push(value);
-  };
-  for (const { instructions, terminator } of fn.blocks) {
-    for (const i of instructions) {
-      const result = resultOf(i);
-      if (result !== undefined) definitions.set(result, i);
-      if (!isPure(i)) operandsOf(i).forEach(use);
-    }
-    terminatorOperands(terminator).forEach(use);
-  }
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    const definition = definitions.get(value);
-    if (definition !== undefined && isPure(definition)) operandsOf(definition).forEach(use);
-  }
-  const blocks = fn.blocks.map((block) => ({
-    ...block,
-    instructions: block.instructions.filter((i) => {
-      const result = resultOf(i);
-      return !isPure(i) || result === undefined || live.has(result);
-    }),
-  }));
+  const live = liveParts(fn);
+  const blocks = fn.blocks.map((block) => {
+    const { terminator: t } = block;
+    return {
+      parameters: block.parameters.filter((parameter) => live.values.has(parameter)),
+      instructions: block.instructions.filter((i) => live.instructions.has(i)),
+      terminator: t.op === "jump" ? { ...t, args: t.args.filter((_, i) => live.values.has(fn.blocks[t.to].parameters[i])) } : t,
+    };
+  });
   return dropUnusedSlots({ ...fn, blocks });
+}
+
+/** From what has an effect back to what that needs. */
+function liveParts(fn: IrFunction): { readonly instructions: ReadonlySet<Instruction>; readonly values: ReadonlySet<Value> } {
+  const instructions = new Set<Instruction>();
+  const values = new Set<Value>();
+  const slots = new Set<number>();
+  /** What makes a value: an instruction, or the jumps that give a parameter. */
+  const makers = new Map<Value, Instruction>();
+  const given = new Map<Value, Value[]>();
+  const writers = new Map<number, Instruction[]>();
+  const pending: Instruction[] = [];
+  const use = (value: Value): void => {
+    if (values.has(value)) return;
+    values.add(value);
+    const maker = makers.get(value);
+    if (maker !== undefined) keep(maker);
+    given.get(value)?.forEach(use);
+  };
+  const read = (slot: number): number => {
+    if (!slots.has(slot)) {
+      slots.add(slot);
+      writers.get(slot)?.forEach(keep);
+    }
+    return slot;
+  };
+  const keep = (i: Instruction): void => {
+    if (instructions.has(i)) return;
+    instructions.add(i);
+    pending.push(i);
+  };
+  for (const { instructions: all, terminator: t } of fn.blocks) {
+    for (const i of all) {
+      const result = resultOf(i);
+      if (result !== undefined) makers.set(result, i);
+      const slot = writtenSlot(i);
+      if (slot === undefined) continue;
+      const others = writers.get(slot);
+      if (others === undefined) writers.set(slot, [i]);
+      else others.push(i);
+    }
+    if (t.op !== "jump") continue;
+    fn.blocks[t.to].parameters.forEach((parameter, i) => given.set(parameter, [...(given.get(parameter) ?? []), t.args[i]]));
+  }
+  for (const { instructions: all, terminator } of fn.blocks) {
+    for (const i of all) if (!isPure(i) && writtenSlot(i) === undefined) keep(i);
+    if (terminator.op === "branch") use(terminator.condition);
+  }
+  for (let i = pending.pop(); i !== undefined; i = pending.pop()) {
+    operandsOf(i).forEach(use);
+    mapSlots(i, read, i.op === "for-each" ? read : (slot) => slot);
+  }
+  return { instructions, values };
 }
 
 function dropUnusedSlots(fn: IrFunction): IrFunction {
@@ -45,55 +81,11 @@ function dropUnusedSlots(fn: IrFunction): IrFunction {
   return {
     ...fn,
     slots: kept.map((id) => fn.slots[id]),
-    blocks: fn.blocks.map((b) => ({ ...b, instructions: b.instructions.map((i) => mapSlots(i, renumber)) })),
+    blocks: fn.blocks.map((b) => ({ ...b, instructions: b.instructions.map((i) => mapSlots(i, renumber, renumber)) })),
   };
 }
 
 export function forEachSlot(i: Instruction, visit: (slot: number) => void): void {
-  mapSlots(i, (slot) => (visit(slot), slot));
-}
-
-/** The same instruction over other slots. */
-function mapSlots(i: Instruction, to: (slot: number) => number): Instruction {
-  const place = (p: Place): Place => (p.kind === "slot" ? { ...p, slot: to(p.slot) } : p);
-  const source = (s: Source): Source => (s.kind === "copy" ? { ...s, from: place(s.from) } : s);
-  const keyed = <T extends { readonly key?: Place }>(instruction: T): T => (
-    instruction.key === undefined ? instruction : { ...instruction, key: place(instruction.key) });
-  switch (i.op) {
-    case "load":
-    case "write-user": return { ...i, from: place(i.from) };
-    case "store":
-    case "parse-address": return { ...i, to: place(i.to) };
-    case "zero": return { ...i, at: place(i.at) };
-    case "fill": return { ...i, to: place(i.to), source: source(i.source) };
-    case "compare-strings": return { ...i, left: place(i.left), right: i.right instanceof Uint8Array ? i.right : place(i.right) };
-    case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
-    case "find-string": return { ...i, text: place(i.text), needle: i.needle instanceof Uint8Array ? i.needle : place(i.needle) };
-    case "concat-strings": return { ...i, to: place(i.to), left: place(i.left), right: place(i.right) };
-    case "string-length": return { ...i, text: place(i.text) };
-    case "stack-length": return { ...i, stack: place(i.stack) };
-    case "map-copy": return keyed({ ...i, to: place(i.to) });
-    case "map-store": return keyed({ ...i, source: source(i.source) });
-    case "map-load":
-    case "map-has":
-    case "map-add":
-    case "map-delete":
-    case "aggregate":
-    case "aggregate-read": return keyed(i);
-    case "for-each": return i.captures === undefined ? i : { ...i, captures: to(i.captures) };
-    case "emit": return { ...i, fields: i.fields.map(source) };
-    case "constant":
-    case "binary":
-    case "compare":
-    case "extend":
-    case "swap-bytes":
-    case "builtin":
-    case "load-context":
-    case "read":
-    case "map-length":
-    case "signal":
-    case "override":
-    case "percpu-address":
-    case "socket-cookie": return i;
-  }
+  const see = (slot: number): number => (visit(slot), slot);
+  mapSlots(i, see, see);
 }

@@ -23,6 +23,25 @@ export function foldBinary(kind: BinaryOp, left: bigint, right: bigint): bigint 
   }
 }
 
+/** The operand that the result is equal to: `x + 0`, `x * 1`, … */
+export function unchangedOperand(kind: BinaryOp, left: bigint | undefined, right: bigint | undefined): "left" | "right" | undefined {
+  switch (kind) {
+    case "add":
+    case "or":
+    case "xor": return right === 0n ? "left" : left === 0n ? "right" : undefined;
+    case "sub":
+    case "shl":
+    case "lshr":
+    case "ashr": return right === 0n ? "left" : undefined;
+    case "mul": return right === 1n ? "left" : left === 1n ? "right" : undefined;
+    case "udiv":
+    case "sdiv": return right === 1n ? "left" : undefined;
+    case "and": return right === -1n ? "left" : left === -1n ? "right" : undefined;
+    case "umod":
+    case "smod": return undefined;
+  }
+}
+
 export function foldCompare(kind: CompareOp, left: bigint, right: bigint): bigint {
   const [l, r, ul, ur] = [signed(left), signed(right), unsigned(left), unsigned(right)];
   const truth = (value: boolean): bigint => value ? 1n : 0n;
@@ -42,10 +61,4 @@ export function foldCompare(kind: CompareOp, left: bigint, right: bigint): bigin
 
 export function foldExtend(value: bigint, bits: 8 | 16 | 32, isSigned: boolean): bigint {
   return isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
-}
-
-export function foldSwapBytes(value: bigint, bits: 16 | 32 | 64): bigint {
-  let swapped = 0n;
-  for (let byte = 0n; byte < BigInt(bits); byte += 8n) swapped = (swapped << 8n) | ((value >> byte) & 0xffn);
-  return signed(swapped);
 }

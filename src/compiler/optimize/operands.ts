@@ -1,5 +1,5 @@
 // What an instruction reads and writes: the one place that walks every operation's operands.
-import type { Instruction, Source, Terminator, Value } from "../ir.ts";
+import type { Instruction, Place, Source, Terminator, Value } from "../ir.ts";
 
 /** The value an instruction defines. A fill's `length` is one too. */
 export function resultOf(instruction: Instruction): Value | undefined {
@@ -45,6 +45,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "find-string":
     case "concat-strings":
     case "string-length":
+    case "map-lookup":
     case "map-load":
     case "map-copy":
     case "map-has":
@@ -53,6 +54,8 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "aggregate-read":
     case "stack-length":
     case "parse-address": return i;
+    case "entry-load":
+    case "entry-copy": return { ...i, entry: to(i.entry) };
     case "for-each": return i.limit === undefined ? i : { ...i, limit: to(i.limit) };
   }
 }
@@ -68,6 +71,55 @@ function mapSource(source: Source, to: (value: Value) => Value): Source {
     case "constant":
     case "comm":
     case "stack": return source;
+  }
+}
+
+/** The same instruction over other slots: those that it reads, and those that it writes. */
+export function mapSlots(i: Instruction, read: (slot: number) => number, written: (slot: number) => number): Instruction {
+  const place = (p: Place): Place => (p.kind === "slot" ? { ...p, slot: read(p.slot) } : p);
+  const target = (p: Place): Place => (p.kind === "slot" ? { ...p, slot: written(p.slot) } : p);
+  const source = (s: Source): Source => (s.kind === "copy" ? { ...s, from: place(s.from) } : s);
+  const keyed = <T extends { readonly key?: Place }>(instruction: T): T => (
+    instruction.key === undefined ? instruction : { ...instruction, key: place(instruction.key) });
+  switch (i.op) {
+    case "load":
+    case "write-user": return { ...i, from: place(i.from) };
+    case "store":
+    case "parse-address": return { ...i, to: target(i.to) };
+    case "zero": return { ...i, at: target(i.at) };
+    case "fill": return { ...i, to: target(i.to), source: source(i.source) };
+    case "compare-strings": return { ...i, left: place(i.left), right: i.right instanceof Uint8Array ? i.right : place(i.right) };
+    case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
+    case "find-string": return { ...i, text: place(i.text), needle: i.needle instanceof Uint8Array ? i.needle : place(i.needle) };
+    case "concat-strings": return { ...i, to: target(i.to), left: place(i.left), right: place(i.right) };
+    case "string-length": return { ...i, text: place(i.text) };
+    case "stack-length": return { ...i, stack: place(i.stack) };
+    case "entry-copy":
+    case "map-copy": return { ...i, to: target(i.to) };
+    case "map-lookup": return { ...i, key: place(i.key) };
+    case "map-store": return keyed({ ...i, source: source(i.source) });
+    case "map-add":
+    case "map-delete":
+    case "aggregate":
+    case "aggregate-read": return keyed(i);
+    case "for-each": return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
+    case "emit": return { ...i, fields: i.fields.map(source) };
+    case "constant":
+    case "binary":
+    case "compare":
+    case "extend":
+    case "swap-bytes":
+    case "builtin":
+    case "load-context":
+    case "read":
+    case "entry-load":
+    case "map-load":
+    case "map-has":
+    case "map-length":
+    case "signal":
+    case "override":
+    case "percpu-address":
+    case "socket-cookie": return i;
   }
 }
 
@@ -109,6 +161,20 @@ export function retarget(terminator: Terminator, to: (block: number) => number):
   }
 }
 
+/** The slot that an instruction only writes into; undefined when it does anything else. */
+export function writtenSlot(i: Instruction): number | undefined {
+  switch (i.op) {
+    case "store":
+    case "fill":
+    case "concat-strings":
+    case "entry-copy":
+    case "map-copy":
+    case "parse-address": return i.to.kind === "slot" ? i.to.slot : undefined;
+    case "zero": return i.at.kind === "slot" ? i.at.slot : undefined;
+    default: return undefined;
+  }
+}
+
 /** Whether an instruction that nobody uses the result of can go: it changes nothing that can be seen. */
 export function isPure(instruction: Instruction): boolean {
   switch (instruction.op) {
@@ -125,6 +191,8 @@ export function isPure(instruction: Instruction): boolean {
     case "compare-bytes":
     case "find-string":
     case "string-length":
+    case "map-lookup":
+    case "entry-load":
     case "map-load":
     case "map-has":
     case "map-length":
@@ -136,6 +204,7 @@ export function isPure(instruction: Instruction): boolean {
     case "zero":
     case "fill":
     case "concat-strings":
+    case "entry-copy":
     case "map-copy":
     case "map-store":
     case "map-add":

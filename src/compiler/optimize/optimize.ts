@@ -2,17 +2,13 @@
 // it (fixtures/), and a line in the bench that says what it is worth.
 import type { IrFunction, IrModule } from "../ir.ts";
 import { dropDeadCode } from "./dead-code.ts";
-import { foldConstants } from "./fold-constants.ts";
 import { shareSubexpressions } from "./common-subexpressions.ts";
 import { simplifyBranches } from "./simplify-branches.ts";
-import { dropTrivialParameters } from "./trivial-parameters.ts";
 
 export interface Pass { readonly name: string; readonly run: (fn: IrFunction) => IrFunction }
 
 export const passes: readonly Pass[] = [
-  { name: "fold-constants", run: foldConstants },
   { name: "simplify-branches", run: simplifyBranches },
-  { name: "trivial-parameters", run: dropTrivialParameters },
   { name: "common-subexpressions", run: shareSubexpressions },
   { name: "dead-code", run: dropDeadCode },
 ];
