@@ -28,7 +28,7 @@ export class PrintfError extends Error {
 
 const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
 
-/** Splits a format into texts and conversions; `%%` is text. Throws PrintfError. */
+/** Splits a format into texts and conversions; `%%` is text, and so is a `%` that begins no conversion. Throws PrintfError. */
 export function parsePrintf(text: string): PrintfFormat {
   const pieces: (string | PrintfConversion)[] = [];
   let literal = "";
@@ -40,10 +40,10 @@ export function parsePrintf(text: string): PrintfFormat {
     if (text[percent + 1] === "%") { literal += "%"; at = percent + 2; continue; }
     conversion.lastIndex = percent;
     const match = conversion.exec(text);
-    if (match === null) throw new PrintfError("incomplete conversion", percent);
-    const [whole, flags = "", width, precision, modifier, letter = ""] = match;
+    const [whole, flags = "", width, precision, modifier, letter = ""] = match ?? [""];
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
-    if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) throw new PrintfError(`unknown conversion \`%${letter}\``, percent);
+    // "100%\n", "%k": a lone percent sign is one.
+    if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) { literal += "%"; at = percent + 1; continue; }
     if (literal !== "") pieces.push(literal);
     literal = "";
     pieces.push({

@@ -50,9 +50,14 @@ export interface TypeName {
 export interface StructDeclaration {
   readonly union: boolean;
   readonly name: string;
-  readonly members: readonly { readonly name: string; readonly type: TypeName | StructDeclaration; readonly bitWidth?: number; readonly span: Span }[];
+  readonly members: readonly {
+    readonly name: string; readonly type: TypeName | StructDeclaration; readonly bitWidth?: number; readonly attributes?: LayoutAttributes; readonly span: Span;
+  }[];
+  readonly attributes?: LayoutAttributes;
   readonly span: Span;
 }
+/** `__attribute__((packed, aligned(8)))` */
+export interface LayoutAttributes { readonly packed?: boolean; readonly align?: number }
 export interface EnumDeclaration {
   readonly name: string;
   readonly constants: readonly { readonly name: string; readonly value: bigint }[];

@@ -58,6 +58,8 @@ export interface StructType {
   readonly size: number;
   /** Decoded when first read: kernel structs reach thousands of others. Anonymous members have the name "". */
   readonly members: readonly Member[];
+  /** In bytes, where it is not that of its most aligned member. */
+  readonly alignment?: number;
   /** A pointer and a length that its language shows as one thing: text, or a list of elements. */
   readonly view?: StructView;
   /** Of an enum of Rust: only one of the variants is there. */

@@ -53,7 +53,16 @@ test("a keyed map is printed by value, smallest first", () => {
 
 test("top keeps the largest, and a divisor scales", () => {
   const map = snapshot("n", [i64], i64, [[words(1n), words(30n)], [words(2n), words(10n)], [words(3n), words(20n)]]);
-  assert.equal(outputs((consumer) => consumer.map(map, { ...printed, top: 2, divisor: 10 })).text, "@n[3]: 2\n@n[1]: 3\n");
+  const { text, json } = outputs((consumer) => consumer.map(map, { ...printed, top: 2, divisor: 10 }));
+  assert.equal(text, "@n[3]: 2\n@n[1]: 3\n");
+  assert.equal(json, '{"type": "map", "data": {"@n": {"3": 2, "1": 3}}}\n');
+});
+
+test("a tuple in a key has no blanks in JSON", () => {
+  const map = snapshot("n", [{ kind: "tuple", elements: [i64, i64] }, i64], i64, [[words(1n, 2n, 3n), words(4n)]]);
+  const { text, json } = outputs((consumer) => consumer.map(map, printed));
+  assert.equal(text, "@n[(1, 2), 3]: 4\n");
+  assert.equal(json, '{"type": "map", "data": {"@n": {"(1,2),3": 4}}}\n');
 });
 
 test("keys of several parts and string values", () => {

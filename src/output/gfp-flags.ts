@@ -29,11 +29,15 @@ const combinations: readonly (readonly [string, bigint])[] = [
   ["GFP_NOFS", of(...reclaim, "__GFP_IO")],
   ["GFP_ATOMIC", of("__GFP_HIGH", "__GFP_KSWAPD_RECLAIM")],
   ["GFP_NOIO", of(...reclaim)],
+  // It has promised not to warn since Linux 6.16.
+  ["GFP_NOWAIT", of("__GFP_KSWAPD_RECLAIM", "__GFP_NOWARN")],
   ["GFP_NOWAIT", of("__GFP_KSWAPD_RECLAIM")],
+  ["GFP_DMA", of("__GFP_DMA")],
+  ["GFP_DMA32", of("__GFP_DMA32")],
 ];
 
 export function gfpFlags(value: bigint): string {
-  if (value === 0n) return "none";
+  if (value === 0n) return "0";
   const names: string[] = [];
   for (const [name, flags] of combinations) {
     if ((value & flags) === flags) {

@@ -44,6 +44,12 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
   }
 }
 
+/** A map's value: integers are divided. */
+export function scaledJson(type: Type, memory: Memory, divisor: bigint, services: ConsumerServices): string {
+  if (divisor === 1n || type.kind !== "integer") return valueJson(type, memory, 0, services);
+  return integerJson(readInteger(type.bits, type.signed, memory, 0) / divisor);
+}
+
 function integerJson(value: bigint): string {
   return value > int64Max ? `"${value}"` : String(value);
 }
@@ -53,7 +59,14 @@ export function keyText(types: readonly Type[], memory: Memory, services: Consum
   const { offsets } = fieldLayout(types);
   return types.map((type, i) => (type.kind === "stack"
     ? stackText(type, memory, offsets[i], services, false)
-    : valueText(type, memory, offsets[i], services))).join(",");
+    : nestedKeyText(type, memory, offsets[i], services))).join(",");
+}
+
+/** Tuples in a key have no blanks behind their commas. */
+function nestedKeyText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
+  if (type.kind !== "tuple") return valueText(type, memory, offset, services);
+  const { offsets } = fieldLayout(type.elements);
+  return `(${type.elements.map((element, i) => nestedKeyText(element, memory, offset + offsets[i], services)).join(",")})`;
 }
 
 export function aggregateJson(type: AggregateType, words: readonly bigint[], divisor: bigint): string {

@@ -4,12 +4,12 @@ import type { Type } from "../language/types.ts";
 import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { joinedText, timeText } from "./host-text.ts";
-import { aggregateJson, keyText, valueJson } from "./json-values.ts";
+import { aggregateJson, keyText, scaledJson, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
-import { writeFully } from "./sink.ts";
+import { Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { memoryOf, readWords } from "./values.ts";
 
@@ -18,7 +18,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 export class JsonConsumer implements Consumer {
-  readonly #output: number;
+  readonly ownsThread = true;
+  readonly #sink: Sink;
   readonly #full: boolean;
   readonly #quiet: boolean;
   readonly #noWarnings: boolean;
@@ -29,7 +30,7 @@ export class JsonConsumer implements Consumer {
   beforeWrite: (() => void) | undefined;
 
   constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean; readonly noWarnings?: boolean }) {
-    this.#output = options.output;
+    this.#sink = new Sink(options.output);
     this.#quiet = options.quiet ?? false;
     this.#noWarnings = options.noWarnings ?? false;
     this.#full = options.buffering === "full";
@@ -90,7 +91,7 @@ export class JsonConsumer implements Consumer {
     if (entries.length === 0) return;
     const one = (value: Uint8Array) => (map.value.kind === "aggregate"
       ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
-      : valueJson(map.value, memoryOf(value), 0, services));
+      : scaledJson(map.value, memoryOf(value), by, services));
     if (bare) return this.#object(["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value", one(entries[0][1]));
     const data = map.keys.length === 0
       ? one(entries[0][1])
@@ -155,7 +156,7 @@ export class JsonConsumer implements Consumer {
     if (this.#out.length === 0) return;
     this.beforeWrite?.();
     try {
-      writeFully(this.#output, this.#out.view());
+      this.#sink.write(this.#out.bytes, this.#out.length);
     } finally {
       this.#out.clear();
     }

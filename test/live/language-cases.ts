@@ -29,6 +29,11 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "a value or another", script: begin("$x = 0; print($x ?: 5); print(7 ?: 5);"), output: `5\n7\n${end}` },
   { name: "the type of an expression", script: begin("$x = (uint8)5; $y = (typeof($x))300; print($y); let $z: typeof($x) = 7; print(sizeof($z));"), output: `44\n1\n${end}` },
 
+  { name: "narrow unsigned numbers wrap at their width", script: begin("$a = (uint8)5; $b = (uint32)7; print((-$a, ~$a, -$b, ~$b, ~(uint16)5, -(int8)5, ~(int32)5)); @[~$a] = -$b;"),
+    output: `(251, 250, 4294967289, 4294967288, 65530, -5, -6)\n${maps("@[250]: 4294967289\n")}` },
+  { name: "literals up to 64 bits", script: begin("print((1 << 63, 9223372036854775807 + 1, 9223372036854775807 * 2, -9223372036854775808));"),
+    output: `(9223372036854775808, 9223372036854775808, 18446744073709551614, -9223372036854775808)\n${end}` },
+
   // control flow
   { name: "else if", script: begin('$x = 2; if ($x == 1) { print("one"); } else if ($x == 2) { print("two"); } else { print("more"); }'), output: `two\n${end}` },
   { name: "while", script: begin("$i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } print($i); }"), output: `1\n3\n${end}` },
@@ -55,7 +60,15 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "booleans", script: begin("$b = true; print($b); if (!$b) { print(1); } else { print(0); } @b = false;"), output: `true\n0\n${maps("@b: false\n")}` },
   { name: "byte swap", script: begin("print((bswap((uint16)0x0102), bswap((uint32)0x01020304), bswap((uint8)7), bswap(1), bswap(300)));"), output: `(513, 67305985, 7, 1, 11265)\n${end}` },
 
+  { name: "structs without padding", script: `struct A { char c; int x; } __attribute__((packed)); struct B { int a : 30; int b : 30; char c; } __attribute__((packed));
+      struct C { char a; int b __attribute__((aligned(16))); }; struct D { struct A a; char z; }; struct E { char c; } __aligned(8);
+      ${begin("print((sizeof(struct A), offsetof(struct A, x), sizeof(struct B), sizeof(struct C), offsetof(struct C, b), sizeof(struct D), sizeof(struct E)));")}`,
+    output: `(5, 1, 9, 32, 16, 6, 8)\n${end}` },
+
   // printf
+  { name: "percent signs alone", script: begin('printf("100%\\n"); printf("%d% and 5%, %k\\n", 50);'), output: `100%\n50% and 5%, %k\n${end}` },
+  { name: "flags of the allocator", script: begin('printf("%gr %gr %gr %gr\\n", (uint64)0xcc0, 0, 0x2800, 0x1);'), output: `GFP_KERNEL 0 GFP_NOWAIT GFP_DMA\n${end}` },
+  { name: "usermode in strobe's own probes", script: begin("print(usermode); print((usermode, curtask.pid == pid));"), output: `1\n(1, true)\n${end}` },
   { name: "printf", script: begin('printf("%d %u %x %X %o %c %%|%5d|%-5d|%05d|%+d|%#x\\n", -1, 7, 255, 255, 8, 65, 42, 42, 42, 42, 255);'), output: `-1 7 ff FF 10 A %|   42|42   |00042|+42|0xff\n${end}` },
   { name: "printf sizes", script: begin('printf("%hhd %hd %d %ld %lld %llu %lx\\n", 1, 2, 3, 4, 5, 6, 255);'), output: `1 2 3 4 5 6 ff\n${end}` },
   { name: "printf modifiers", script: begin('printf("%hhx %hd %hhu %lx %x\\n", 0x1234567, 70000, 200, (int8)-1, (int8)-1);'), output: `67 4464 200 ffffffffffffffff ffffffff\n${end}` },

@@ -1,5 +1,7 @@
 // What stands outside of probes: C types, the config block, map declarations, functions.
-import type { ConfigEntry, EnumDeclaration, Expression, FunctionDeclaration, MapDeclaration, StructDeclaration, TypeName } from "../program.ts";
+import type {
+  ConfigEntry, EnumDeclaration, Expression, FunctionDeclaration, LayoutAttributes, MapDeclaration, StructDeclaration, TypeName,
+} from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 import { parseExpression, parseVariable, spanOf } from "./expressions.ts";
 import { integerValue } from "./literals.ts";
@@ -22,7 +24,6 @@ export function parseTypeDefinition(p: Cursor, into: Declared): void {
     if (typedef) p.typedefs.set(name, { name, tag: "enum", pointers: 0, dimensions: [], span: found.span });
   } else if (defines) {
     const found = parseStruct(p, into);
-    skipAttributes(p);
     if (found.name !== "") into.structs.push(found);
     if (typedef) {
       const name = p.expectName("a name for the type").text;
@@ -49,9 +50,9 @@ function definesType(p: Cursor): boolean {
   if (!p.atWord("struct") && !p.atWord("union") && !p.atWord("enum")) return false;
   const { start } = p.token;
   p.advance();
-  skipAttributes(p);
+  parseAttributes(p);
   if (p.token.kind === "identifier") p.advance();
-  skipAttributes(p);
+  parseAttributes(p);
   const found = p.at("{") || (p.at(":") && p.peek().kind === "identifier");
   p.seek(start);
   return found;
@@ -60,7 +61,7 @@ function definesType(p: Cursor): boolean {
 function parseStruct(p: Cursor, into: Declared): StructDeclaration {
   return p.nested(() => {
     const keyword = p.advance();
-    skipAttributes(p);
+    const before = parseAttributes(p);
     const name = p.token.kind === "identifier" ? p.advance().text : "";
     p.expect("{", `after \`${keyword.text}${name === "" ? "" : ` ${name}`}\``);
     const members: Member[] = [];
@@ -69,7 +70,8 @@ function parseStruct(p: Cursor, into: Declared): StructDeclaration {
       parseMembers(p, members, into);
     }
     const close = p.advance();
-    return { union: keyword.text === "union", name, members, span: { start: keyword.start, end: close.end } };
+    const attributes = { ...before, ...parseAttributes(p) };
+    return { union: keyword.text === "union", name, members, ...given(attributes), span: { start: keyword.start, end: close.end } };
   });
 }
 
@@ -89,7 +91,7 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
   } else {
     base = parseType(p);
   }
-  skipAttributes(p);
+  parseAttributes(p);
   if (nested !== undefined && p.at(";")) {
     members.push({ name: "", type: nested, span: nested.span });
   } else {
@@ -135,9 +137,9 @@ function parseDeclarator(p: Cursor, base: TypeName): Member & { type: TypeName }
     p.expect("]", "after the array's length");
   }
   const bitWidth = p.accept(":") ? Number(constantExpression(p, "a bit-field's width")) : undefined;
-  skipAttributes(p);
+  const attributes = parseAttributes(p);
   const type = { ...base, pointers, dimensions: [...dimensions, ...base.dimensions] };
-  return { name: name.text, type, ...(bitWidth === undefined ? {} : { bitWidth }), span: spanOf(name) };
+  return { name: name.text, type, ...(bitWidth === undefined ? {} : { bitWidth }), ...given(attributes), span: spanOf(name) };
 }
 
 function parseEnum(p: Cursor): EnumDeclaration {
@@ -197,12 +199,24 @@ function evaluate(p: Cursor, e: Expression): bigint | undefined {
   }
 }
 
-/** `__attribute__((packed))` and the like. */
-function skipAttributes(p: Cursor): void {
+/** `__attribute__((packed))`, `__packed`, `__aligned(8)` and the like; what says nothing about the layout is passed over. */
+function parseAttributes(p: Cursor): LayoutAttributes {
+  let attributes: LayoutAttributes = {};
   while (p.token.kind === "identifier" && /^(__attribute__|__packed|__aligned|_Alignas)$/.test(p.token.text)) {
+    const from = p.token.start;
     p.advance();
     skipBalanced(p);
+    const text = p.source.text.slice(from, p.last);
+    if (/\b(__packed|__packed__|packed)\b/.test(text)) attributes = { ...attributes, packed: true };
+    const aligned = /\b(?:aligned|__aligned__|__aligned|_Alignas)\b(?:\s*\(\s*(\d+))?/.exec(text);
+    // Without a number it is the machine's greatest.
+    if (aligned !== null) attributes = { ...attributes, align: Math.max(1, Number(aligned[1] ?? 16)) };
   }
+  return attributes;
+}
+
+function given(attributes: LayoutAttributes): { attributes?: LayoutAttributes } {
+  return attributes.packed === undefined && attributes.align === undefined ? {} : { attributes };
 }
 
 function skipBalanced(p: Cursor): void {

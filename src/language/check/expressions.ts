@@ -4,7 +4,7 @@ import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
-import type { Type } from "../types.ts";
+import type { IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
@@ -130,10 +130,13 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       if (node.operator === "+" && operand.type.kind === "pointer") return operand;
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && node.operator === "-") {
+        if (operand.value > 1n << 63n) return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
       if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
-      return { ...node, operand, type: operand.kind === "integer" || (isIntegral(operand.type) && !operand.type.signed) ? u64 : i64 };
+      const unsigned = isIntegral(operand.type) && !operand.type.signed ? operand.type.bits : undefined;
+      const whole: Expression = { ...node, operand, type: (operand.kind === "integer" && isLiteral(operand)) || unsigned !== undefined ? u64 : i64 };
+      return unsigned !== undefined && unsigned < 64 ? withinBits(whole, unsigned) : whole;
     }
     case "*": {
       if (operand.type.kind === "pointer") {
@@ -155,6 +158,16 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
 }
 
+/** What unsigned integers wrap to at their own width, as 64 bits: `~(uint8)5` is 250. */
+function withinBits(value: Expression, bits: IntegerBits): Expression {
+  const narrow = unsignedAs(value, { kind: "integer", bits, signed: false });
+  return unsignedAs(narrow, u64);
+}
+
+function unsignedAs(operand: Expression, type: IntegerType): Expression {
+  return { kind: "cast", to: { name: `uint${type.bits}`, pointers: 0, dimensions: [], span: operand.span }, operand, span: operand.span, type };
+}
+
 /** A truth as the number that it is. */
 function conditionalNumber(operand: Expression): Expression {
   return { kind: "cast", to: { name: "int64", pointers: 0, dimensions: [], span: operand.span }, operand, span: operand.span, type: i64 };
@@ -169,9 +182,28 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   if (node.operator === "+" && body.pass.program.dialect.plusJoinsTexts === true && (isTextual(left) || isTextual(right))) {
     return body.pass.expression({ kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType }, body);
   }
+  const written = writtenOut(node.operator, left, right);
+  if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
+    return { ...node, left, right, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
+  }
+  // Between the greatest int64 and the greatest uint64.
+  if (written !== undefined && written >= 1n << 63n) return { ...node, left, right, type: u64 };
   const probeName = comparedName(node.operator, left, right, body) ?? comparedName(node.operator, right, left, body);
   if (probeName !== undefined) return probeName;
   return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
+}
+
+const maxUnsigned = (1n << 64n) - 1n;
+
+/** What two literals make, exactly, where that may be more than 64 bits hold. */
+function writtenOut(operator: BinaryOperator, left: Expression, right: Expression): bigint | undefined {
+  if (left.kind !== "integer" || right.kind !== "integer" || !isLiteral(left) || !isLiteral(right)) return undefined;
+  switch (operator) {
+    case "+": return left.value + right.value;
+    case "*": return left.value * right.value;
+    case "<<": return right.value < 0n ? undefined : left.value << (right.value > 64n ? 64n : right.value);
+    default: return undefined;
+  }
 }
 
 function isTextual({ type }: Expression): boolean {

@@ -7,45 +7,49 @@ import { roundUp, sizeOf } from "../layout.ts";
 function alignmentInC(type: Type): number {
   switch (type.kind) {
     case "array": return alignmentInC(type.element);
-    case "struct": return Math.max(1, ...type.members.map((m) => alignmentInC(m.type)));
+    case "struct": return type.alignment ?? Math.max(1, ...type.members.map((m) => alignmentInC(m.type)));
     case "string": return 1;
     default: return Math.max(1, Math.min(8, sizeOf(type)));
   }
 }
+
+interface Layout { readonly members: Member[]; readonly size: number; readonly alignment: number }
 
 /**
  * Lays a declaration out. `resolve` gives the type of a member's written type; pointers to structs that are still being
  * declared are fine, since members are made when first read.
  */
 export function structType(declaration: StructDeclaration, resolve: (name: TypeName) => Type): StructType {
-  let layout: { members: Member[]; size: number } | undefined;
-  const laid = (): { members: Member[]; size: number } => {
+  let layout: Layout | undefined;
+  const laid = (): Layout => {
     if (layout === undefined) {
       // Found while laying out its own members: an incomplete type has no size yet.
-      layout = { members: [], size: 0 };
+      layout = { members: [], size: 0, alignment: 1 };
       layout = lay(declaration, resolve);
     }
     return layout;
   };
   return {
     kind: "struct", union: declaration.union, name: declaration.name,
+    get alignment() { return laid().alignment; },
     get size() { return laid().size; },
     get members() { return laid().members; },
   };
 }
 
-function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type): { members: Member[]; size: number } {
+function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type): Layout {
   const members: Member[] = [];
+  const packed = declaration.attributes?.packed === true;
   let bits = 0;
   let size = 0;
-  let align = 1;
-  for (const { name, type: written, bitWidth } of declaration.members) {
+  let alignment = declaration.attributes?.align ?? 1;
+  for (const { name, type: written, bitWidth, attributes } of declaration.members) {
     const type = "members" in written ? structType(written, resolve) : resolve(written);
-    const own = alignmentInC(type);
     const bytes = sizeOf(type);
+    const own = Math.max(packed || attributes?.packed === true ? 1 : alignmentInC(type), attributes?.align ?? 1);
     if (declaration.union) bits = 0;
     if (bitWidth === undefined) {
-      align = Math.max(align, own);
+      alignment = Math.max(alignment, own);
       const offset = roundUp(Math.ceil(bits / 8), own);
       members.push({ name, type, offset });
       bits = (offset + bytes) * 8;
@@ -53,14 +57,22 @@ function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type):
       // `int : 0` closes the storage unit.
       bits = roundUp(bits, bytes * 8);
     } else {
-      align = Math.max(align, own);
+      alignment = Math.max(alignment, own);
       const unit = bytes * 8;
-      if (Math.floor(bits / unit) !== Math.floor((bits + bitWidth - 1) / unit)) bits = roundUp(bits, unit);
-      const offset = Math.floor(bits / unit) * bytes;
-      if (name !== "") members.push({ name, type, offset, bitOffset: bits - offset * 8, bitWidth });
+      if (!packed && Math.floor(bits / unit) !== Math.floor((bits + bitWidth - 1) / unit)) bits = roundUp(bits, unit);
+      if (name !== "") members.push({ name, ...bitField(type, bits, bitWidth, packed) });
       bits += bitWidth;
     }
     size = Math.max(size, Math.ceil(bits / 8));
   }
-  return { members, size: roundUp(size, align) };
+  return { members, size: roundUp(size, alignment), alignment };
+}
+
+/** Packed ones begin at any bit, and may need a wider read than their own type's. */
+function bitField(type: Type, at: number, bitWidth: number, packed: boolean): Omit<Member, "name"> {
+  const bytes = packed ? 1 : sizeOf(type);
+  const offset = Math.floor(at / (bytes * 8)) * bytes;
+  const bitOffset = at - offset * 8;
+  const wide = type.kind === "integer" && bitOffset + bitWidth > type.bits;
+  return { type: wide ? { ...type, bits: 64 } : type, offset, bitOffset, bitWidth };
 }
