@@ -1,6 +1,8 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, closeSync, constants, statSync, writeSync } from "node:fs";
 import { constants as os } from "node:os";
+import { check } from "./error.ts";
+import { syscall, SYS } from "./ffi.ts";
 
 export interface TracedChild {
   readonly pid: number;
@@ -15,8 +17,9 @@ export interface TracedChild {
 }
 
 /**
- * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on). If strobe
- * goes away first, the pipe ends and so does the child. The command is split into words like a shell does it, quotes
+ * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on). The pipe is the
+ * shell's script: it waits in its read of the next line, and the system call behind that is the exec, so that nothing of the
+ * shell's is traced. If strobe goes away first, the script ends and so does the child. The command is split into words like a shell does it, quotes
  * and backslashes honoured, nothing expanded. Throws an Error when there is no such program.
  */
 export function spawnTraced(command: string): TracedChild {
@@ -25,32 +28,56 @@ export function spawnTraced(command: string): TracedChild {
   if (program === undefined) throw new Error("the command is empty");
   const path = findProgram(program);
   if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
-  const script = `echo >&3; read -r go <&3 || exit 127; exec 3<&-; exec "$@"`;
+  const [script, writer] = pipe();
+  let open = true;
+  const write = (line: string): void => {
+    if (open) writeSync(writer, line);
+  };
+  const shut = (): void => {
+    if (open) closeSync(writer);
+    open = false;
+  };
+  write("exec 3<&- 4>&-\n");
   // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn("/bin/sh", ["-c", script, "strobe", path, ...words.slice(1)], { stdio: ["inherit", "inherit", "inherit", "pipe"] });
-  // A socket: both directions are used.
-  const gate = child.stdio[3] as import("node:stream").Duplex;
+  const child = spawn("/bin/sh", ["/proc/self/fd/3", path, ...words.slice(1)], { stdio: ["inherit", "inherit", "inherit", script, "pipe"] });
+  closeSync(script);
+  // The shell closes its end when it has come to its second line.
+  const gate = child.stdio[4] as import("node:stream").Duplex;
   gate.on("error", () => {}); // the child went first
   const exited = new Promise<number>((resolve, reject) => {
     child.on("error", reject);
-    child.on("exit", (code, signal) => resolve(code ?? 128 + (signal ? os.signals[signal] : 0)));
+    child.on("exit", (code, signal) => {
+      shut();
+      resolve(code ?? 128 + (signal ? os.signals[signal] : 0));
+    });
   });
   const ready = new Promise<void>((resolve) => {
-    gate.once("data", () => resolve());
     gate.once("close", () => resolve());
+    gate.resume();
   });
   if (child.pid === undefined) {
+    shut();
     exited.catch(() => {});
     throw new Error("cannot start /bin/sh to run the command");
   }
   return {
     pid: child.pid,
     ready,
-    go: () => void gate.end("\n"),
+    go: () => {
+      write('exec "$@"\n');
+      shut();
+    },
     exited,
     kill: () => void child.kill("SIGTERM"),
   };
+}
+
+/** pipe2(2), closed on exec: the end to read, the end to write. */
+function pipe(): readonly [number, number] {
+  const ends = new Int32Array(2);
+  check(syscall(SYS.pipe2, new Uint8Array(ends.buffer), 0o2000000), "pipe2", "make a pipe for the command to wait on");
+  return [ends[0], ends[1]];
 }
 
 /** The file that a word would run, like execvp(3). */

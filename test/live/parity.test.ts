@@ -67,6 +67,13 @@ test("%d of a register is the int that a function left in it", async () => {
   }
 });
 
+test("what is traced of a command begins with its exec", async () => {
+  const script = `tracepoint:raw_syscalls:sys_enter /pid == cpid/ { if (@calls < 2) { printf("%s %s\\n", comm, syscall_name(args.id)); } @calls++; @by[comm] = count(); }
+    end { clear(@calls); delete(@by, "true"); }`;
+  const { stdout } = await strobe(["-q", "-e", script, "-c", "true"]);
+  assert.equal(stdout, "sh execve\ntrue brk\n\n\n@by[sh]: 1\n");
+});
+
 test("--probe-filter leaves out probes of other names, but not begin and end", async () => {
   const script = 'begin { print("begun"); } tracepoint:syscalls:sys_enter_read*, tracepoint:syscalls:sys_enter_write* /pid == cpid/ { @[probe] = 1; } end { print("ended"); }';
   const command = "dd if=/dev/zero of=/dev/null bs=1 count=2 status=none";
