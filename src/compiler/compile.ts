@@ -1,5 +1,5 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
-import type { CheckedHandler, CheckedProgram, ResolvedProbe, TypedProgram } from "../language/check/checked.ts";
+import type { CheckedHandler, CheckedProgram, ResolvedProbe, SiteRef, TypedProgram } from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
 import type { Context } from "../language/context.ts";
@@ -181,14 +181,21 @@ function filtered(variant: Variant, filter: RegExp | undefined): Variant {
 
 /** `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart. */
 function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {
-  const shared = new Map<string, Variant>();
+  const shared = new Map<string, { readonly variant: Variant; readonly sites: SiteRef[]; readonly functions: Set<string> }>();
   for (const variant of variants) {
     const key = contextKey(variant, uses);
     const known = key === undefined ? undefined : shared.get(key);
-    if (key === undefined || (known !== undefined && isLinked(variant) && overlap(known, variant))) shared.set(`alone ${shared.size}`, variant);
-    else shared.set(key, known === undefined ? variant : { ...known, sites: [...known.sites, ...variant.sites] });
+    const functions = isLinked(variant) ? variant.sites.map(functionOf) : [];
+    if (key === undefined || (known !== undefined && functions.some((name) => known.functions.has(name)))) {
+      shared.set(`alone ${shared.size}`, { variant, sites: [], functions: new Set() });
+    } else if (known === undefined) {
+      shared.set(key, { variant, sites: [...variant.sites], functions: new Set(functions) });
+    } else {
+      for (const site of variant.sites) known.sites.push(site);
+      for (const name of functions) known.functions.add(name);
+    }
   }
-  return [...shared.values()];
+  return [...shared.values()].map(({ variant, sites }) => (sites.length === 0 ? variant : { ...variant, sites }));
 }
 
 /** Many sites by one link, in which each function can be once. */
@@ -196,9 +203,8 @@ function isLinked({ context }: Variant): boolean {
   return context !== "host" && context.load !== undefined;
 }
 
-function overlap(a: Variant, b: Variant): boolean {
-  const names = new Set(a.sites.map(({ func, name }) => func ?? name));
-  return b.sites.some(({ func, name }) => names.has(func ?? name));
+function functionOf({ func, name }: SiteRef): string {
+  return func ?? name;
 }
 
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
@@ -206,15 +212,16 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
   if (context === "host" || context.variables !== undefined || context.typeNamed !== undefined) return undefined;
   if (context.dispatch !== undefined) return callKey(context, uses);
   if (context.args !== undefined) return undefined;
-  const { contextType, load, ...rest } = context;
   // At kernel functions these are the same everywhere, unless the program is bound to one of them.
   const atFunctions = context.programType === "kprobe" && context.defaultSpace === "kernel";
-  if (load !== undefined && !(atFunctions && load.btfId === 0)) return undefined;
-  if (contextType !== undefined && (!atFunctions || uses.has("ctx"))) return undefined;
+  if (context.load !== undefined && !(atFunctions && context.load.btfId === 0)) return undefined;
+  // Which type it is may take the kernel's types to tell.
+  if ("contextType" in context && (!atFunctions || uses.has("ctx"))) return undefined;
   if (context.func === "site" && uses.has("func")) return undefined;
   if (!context.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
-  return `${provider} ${asText({ ...rest, load })}`;
+  const { contextType: _, ...rest } = context;
+  return `${provider} ${asText(rest)}`;
 }
 
 /** System calls, which one program tells apart by their numbers: equal when what the handler reads of their arguments is. */
@@ -254,7 +261,11 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;
   const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
-  const cookies = new Map(module.probeNames.map((name, i) => [name, i]));
+  const numbers = new Map<string, number>();
+  const cookieOf = ({ name }: SiteRef): number => {
+    if (numbers.size === 0) for (const [i, one] of module.probeNames.entries()) numbers.set(one, i);
+    return numbers.get(name) ?? 0;
+  };
   let scratchIndex = 0;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
@@ -269,7 +280,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     const asks = asksWhich(fn);
     return {
       name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
-      cookies: handler.sites.map((site) => (asks ? cookies.get(site.name) ?? 0 : 0)), ...generated,
+      cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)), ...generated,
     };
   });
   const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({

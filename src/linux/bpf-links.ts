@@ -87,16 +87,15 @@ export interface KprobeMultiOptions {
 
 /** Attaches to many kernel functions at once (Linux 5.18). */
 export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOptions): number {
-  const symbols = options.symbols?.map(cString);
-  const pointers = symbols ? words(symbols.map((name) => BigInt(addressOf(name)))) : undefined;
-  const count = symbols?.length ?? options.addresses?.length ?? 0;
+  const names = options.symbols && cStrings(options.symbols);
+  const count = options.symbols?.length ?? options.addresses?.length ?? 0;
   link(progFd, 0, options.session ? BPF_TRACE_KPROBE_SESSION : BPF_TRACE_KPROBE_MULTI);
   attr.u32(16, options.isReturn ? MULTI_RETURN : 0);
   attr.u32(20, count);
-  if (pointers && symbols) {
-    attr.pointer(24, pointers);
-    // Keeps each name's memory in place during the call.
-    for (const name of symbols) attr.pin(name);
+  if (names) {
+    attr.pointer(24, names.pointers);
+    // Keeps the names in place during the call.
+    attr.pin(names.text);
   } else if (options.addresses) {
     attr.pointer(32, words(options.addresses));
   }
@@ -123,6 +122,18 @@ export function iterCreate(linkFd: number): number {
   attr.clear();
   attr.u32(0, linkFd);
   return mustBpf(ITER_CREATE, "open an iterator");
+}
+
+/** Zero-terminated texts behind one another, and a pointer to each. */
+function cStrings(texts: readonly string[]): { readonly text: Uint8Array; readonly pointers: BigUint64Array } {
+  const text = cString(texts.join("\0"));
+  const pointers = new BigUint64Array(texts.length);
+  let at = BigInt(addressOf(text));
+  for (const [i, one] of texts.entries()) {
+    pointers[i] = at;
+    at += BigInt(Buffer.byteLength(one) + 1);
+  }
+  return { text, pointers };
 }
 
 function words(values: readonly bigint[]): BigUint64Array {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { splitWords } from "./child.ts";
 import { LinuxError } from "./error.ts";
 import { kernelAtLeast, kernelVersion } from "./features.ts";
+import { FunctionLocations } from "./function-locations.ts";
 import { Kallsyms } from "./kallsyms.ts";
 import { parseCpuList } from "./perf.ts";
 import { parseMaps } from "./procfs.ts";
@@ -42,6 +43,8 @@ describe("kallsyms", () => {
     assert.equal(symbols.lookup(0xffffffffffffffffn), undefined);
     assert.equal(symbols.lookup(0xffffffff80ffffffn), undefined);
     assert.equal(symbols.lookup(0x7fff00000000n), undefined);
+    assert.deepEqual([0xffffffff81000010n, 0xffffffff81000100n, 0xffffffffc0200fffn, 0xffffffff80ffffffn].map((address) => symbols.start(address)),
+      [0xffffffff81000000n, 0xffffffff81000100n, 0xffffffffc0200000n, undefined]);
     assert.deepEqual(symbols.namesOutside(0n, 0n), ["_stext", "_text", "helper", "helper", "vfs_read", "first", "second"]);
     assert.deepEqual(symbols.namesOutside(0xffffffff81000100n, 0xffffffff81000200n), ["_stext", "_text", "vfs_read", "first", "second"]);
   });
@@ -53,6 +56,27 @@ describe("kallsyms", () => {
       "ffffffff81000030 t many", "ffffffff81000040 w many", "ffffffff81000050 W many\t[mod]", "ffffffff81000050 t many\t[mod]", "",
     ].join("\n")));
     assert.deepEqual([...others.sharedFunctions()], [["many", [0xffffffff81000030n, 0xffffffff81000040n, 0xffffffff81000050n]]]);
+  });
+});
+
+describe("functions that can be traced", () => {
+  const functions = FunctionLocations.parse([
+    "ffffffff81000104 vfs_read", "ffffffff81000204 show", "ffffffff81000304 show", "ffffffff81000404 __ftrace_invalid_address___16",
+    "ffffffffc0200004 vfs_helper [mod]", "",
+  ].join("\n"));
+  const named = (prefix: string, accepts: (name: string) => boolean = () => true): string[] =>
+    functions.find(prefix, accepts).map(({ name, address, module }) => `${address.toString(16)} ${name} ${module ?? ""}`);
+
+  it("are found by how they begin, and by what else is asked, each with its place", () => {
+    assert.deepEqual(named("vfs_"), ["ffffffff81000104 vfs_read ", "ffffffffc0200004 vfs_helper mod"]);
+    assert.deepEqual(named("", (name) => name.endsWith("w")), ["ffffffff81000204 show ", "ffffffff81000304 show "]);
+    assert.deepEqual(named("vfs_readv"), []);
+  });
+
+  it("are all but those that the kernel lost", () => {
+    assert.equal(named("").length, 4);
+    assert.deepEqual(named("__ftrace"), []);
+    assert.deepEqual(FunctionLocations.parse("").find("", () => true), []);
   });
 });
 

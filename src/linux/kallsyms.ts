@@ -90,14 +90,7 @@ export class Kallsyms {
     if (address < TOP) return undefined;
     const key = Number(address - TOP);
     const keys = this.#keys;
-    let low = 0;
-    let high = this.#count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((keys[middle] ?? 0) <= key) low = middle + 1;
-      else high = middle;
-    }
-    let index = low - 1;
+    let index = this.#behind(key) - 1;
     if (index < 0) return undefined;
     const start = keys[index] ?? 0;
     if (key - start > REACH) return undefined;
@@ -106,10 +99,21 @@ export class Kallsyms {
     return { symbol: this.#nameAt(index), offset: key - start, ...(module === undefined ? {} : { module }) };
   }
 
+  /** Where the symbol begins that an address lies in. */
+  start(address: bigint): bigint | undefined {
+    const index = address < TOP ? -1 : this.#behind(Number(address - TOP)) - 1;
+    return index < 0 ? undefined : this.#address(index);
+  }
+
   /** Where the next symbol begins: behind the one that an address lies in, and all that begin with it. */
   next(address: bigint): bigint | undefined {
     if (address < TOP) return undefined;
-    const key = Number(address - TOP);
+    const index = this.#behind(Number(address - TOP));
+    return index < this.#count ? this.#address(index) : undefined;
+  }
+
+  /** Index of the first symbol behind an address. */
+  #behind(key: number): number {
     let low = 0;
     let high = this.#count;
     while (low < high) {
@@ -117,7 +121,7 @@ export class Kallsyms {
       if ((this.#keys[middle] ?? 0) <= key) low = middle + 1;
       else high = middle;
     }
-    return low < this.#count ? this.#address(low) : undefined;
+    return low;
   }
 
   /** Names of symbols that begin outside of a range of addresses, by address. One string has them all: its slices cost nothing. */

@@ -81,3 +81,30 @@ test("what the kernel refuses of a wildcard is left out, unless that is all of i
   assert.deepEqual(left([refused(a), refused(b), refused(c)]), [["kprobe:*: no"], []]);
   assert.deepEqual(left([{ site: a, reason: "too many open files", ofPlace: false }]), [["kprobe:a: too many open files"], []]);
 });
+
+test("where the kernel tells the places, a wildcard means those, and needs no symbols", () => {
+  const places = [{ name: "sa", address: 0x14n }, { name: "sb", address: 0x24n }, { name: "sb", address: 0x34n }, { name: "sc", address: 0x44n }];
+  const asked: string[] = [];
+  const telling: System = {
+    ...system, hasKernelFunction: () => true,
+    functionsAt: ({ name }, place) => {
+      asked.push(`${name} ${place}`);
+      return places.slice(0, name === "s*" ? 4 : 3).map((one) => (place === "start" ? { ...one, address: one.address - 4n } : one));
+    },
+    kernelFunctions: () => ["sa", "sb", "sc"], functionsSharing: () => [], symbolAddress: absent,
+  };
+  const sitesOf = (text: string, uses: readonly string[], of = telling): string[] => {
+    const [provider, ...parts] = splitPattern(text);
+    const spec = { provider, parts, text, span: { start: 0, end: text.length } };
+    return resolveSpec(spec, of, { missing: "error", uses: new Set(uses) }).variants.flatMap(({ context, sites }) =>
+      sites.map(({ name, data }) => `${name} ${(data as KprobeSite).symbol ?? (data as KprobeSite).offset} ${context === "host" || context.load === undefined ? "alone" : "linked"}`));
+  };
+  assert.deepEqual(sitesOf("kprobe:s*", []), ["kprobe:sa 20 linked", "kprobe:sb 36 linked", "kprobe:sb 52 linked", "kprobe:sc 68 linked"]);
+  // The kernel finds a probe's number by where its function begins.
+  assert.deepEqual(sitesOf("kprobe:s*", ["probe"]), ["kprobe:sa 16 linked", "kprobe:sb 32 linked", "kprobe:sb 48 linked", "kprobe:sc 64 linked"]);
+  // Entries of a few go one by one; returns are missed less by a link.
+  assert.deepEqual(sitesOf("kretprobe:[s]*", []), ["kretprobe:sa 20 linked", "kretprobe:sb 36 linked", "kretprobe:sb 52 linked"]);
+  assert.deepEqual(asked, ["s* traced", "s* start", "[s]* traced"]);
+  // Elsewhere by their names.
+  assert.deepEqual(sitesOf("kretprobe:s*", [], { ...telling, functionsAt: absent }), ["kretprobe:sa sa linked", "kretprobe:sb sb linked", "kretprobe:sc sc linked"]);
+});

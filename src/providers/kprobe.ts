@@ -12,7 +12,7 @@ import { u64, type Type } from "../language/types.ts";
 import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
-import type { Attachment, Provider } from "./provider.ts";
+import type { Attachment, Provider, ResolveOptions } from "./provider.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
@@ -46,7 +46,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       if (/^\w*@/.test(spec.parts[0] ?? "")) {
         if (returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with kprobe");
         if (spec.parts.length < 2) return wrongParts(spec, provider.usage);
-        return kernelLine(spec, context(system, false), system, options);
+        return kernelLine(spec, context(system, false, options), system, options);
       }
       const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
       if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);
@@ -54,26 +54,43 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         return refused(spec, "arguments", `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`);
       }
       const wanted = functionPattern(parts);
-      const shown = (symbol: string): string => `${name}:${wanted.module === undefined || hasWildcard(wanted.module) ? "" : `${wanted.module}:`}${symbol}`;
+      const shownBefore = `${name}:${wanted.module === undefined || hasWildcard(wanted.module) ? "" : `${wanted.module}:`}`;
+      const shown = (symbol: string): string => shownBefore + symbol;
 
       const address = parseCount(wanted.name);
       if (address !== undefined) {
         const site: SiteRef = { name: `${name}:${wanted.name}`, data: { offset: address } satisfies KprobeSite };
-        return resolved({ context: context(system, false), provider: name, sites: [site] });
+        return resolved({ context: context(system, false, options), provider: name, sites: [site] });
       }
       if (wanted.module === "inlined") {
-        return inlinedKernelFunction(spec, wanted.name, returns, context(system, false), system, options)
-          ?? inlinedModuleFunction(spec, wanted.name, undefined, returns, context(system, false), system, options)
+        return inlinedKernelFunction(spec, wanted.name, returns, context(system, false, options), system, options)
+          ?? inlinedModuleFunction(spec, wanted.name, undefined, returns, context(system, false, options), system, options)
           ?? missing(spec, options, `no copy of \`${wanted.name}\` is known`, kernelImageProblem(system));
       }
       const { pattern, offset } = withOffset(wanted);
       if (offset === undefined) return refused(spec, "syntax", `\`${wanted.name}\` is not a function and an offset`);
       if (offset > 0n && returns) return refused(spec, "arguments", "a function returns from no offset", `write ${name}:${pattern.name}`);
+      // Each function has arguments of its own.
+      const variables = wantsKernelVariables(options.uses);
+      const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
+      const byLink = (count: number): boolean =>
+        (returns && atLeast(system, ...RETURNS_UNLIMITED) || (count >= MULTI_FROM && !typed && maxactive === undefined)) && hasMultiLinks(system);
+      const session = offset === 0n && hasSessions(system, options.uses);
+      // The kernel looks up a probe's number, and what it may override, by where the function begins.
+      const place = options.uses.has("probe") || options.uses.has("override") ? "start" : "traced";
+      const everywhere = offset === 0n && hasWildcard(pattern.name) && byLink(MULTI_FROM) ? system.functionsAt?.(pattern, place) ?? [] : [];
+      if (everywhere.length > 0 && byLink(everywhere.length)) {
+        const wildcard = spec.text;
+        const sites = everywhere.map(({ name: symbol, address }): SiteRef => (
+          { name: shown(symbol), func: symbol, data: { offset: address, wildcard } satisfies KprobeSite }));
+        return resolved(variantsOf(context(system, true, options, session), sites, options));
+      }
+
       const names = findFunctions(pattern, system);
       if (names.length === 0) {
         const inlined = offset > 0n || hasWildcard(pattern.name) || hasWildcard(pattern.module ?? "") ? undefined
-          : pattern.module === undefined ? inlinedKernelFunction(spec, pattern.name, returns, context(system, false), system, options)
-          : inlinedModuleFunction(spec, pattern.name, pattern.module, returns, context(system, false), system, options);
+          : pattern.module === undefined ? inlinedKernelFunction(spec, pattern.name, returns, context(system, false, options), system, options)
+          : inlinedModuleFunction(spec, pattern.name, pattern.module, returns, context(system, false, options), system, options);
         return inlined ?? noFunction(spec, pattern, system, options);
       }
       if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, "arguments", "a wildcard cannot have an offset");
@@ -91,11 +108,6 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
           : "kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
       }];
 
-      // Each function has arguments of its own.
-      const variables = wantsKernelVariables(options.uses);
-      const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
-      const multi = returns && atLeast(system, ...RETURNS_UNLIMITED) ? true : targets.length >= MULTI_FROM && !typed && maxactive === undefined;
-      const session = offset === 0n && hasSessions(system, options.uses);
       const sites = targets.map(({ name: symbol, address }): SiteRef => {
         const place: KprobeSite = {
           ...(address === undefined ? { symbol, offset } : { offset: address + offset }), ...(maxactive === undefined ? {} : { maxactive }),
@@ -103,11 +115,11 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         };
         return { name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: place };
       });
-      if (multi && hasMultiLinks(system)) return { variants: variantsOf(context(system, true, session), sites, options), diagnostics };
+      if (byLink(targets.length)) return { variants: variantsOf(context(system, true, options, session), sites, options), diagnostics };
       if (pmuType("kprobe") === undefined) {
         return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
       }
-      if (!typed) return { variants: variantsOf(context(system, false, session && !returns), sites, options), diagnostics };
+      if (!typed) return { variants: variantsOf(context(system, false, options, session && !returns), sites, options), diagnostics };
       // What debug information tells differs from place to place.
       const alike = groupBy(sites.entries(), ([i, { func = "" }]) => (variables ? `${i}` : func));
       const variants = [...alike.values()].flatMap((group): Variant[] => {
@@ -115,7 +127,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         const { symbol, offset } = data as KprobeSite;
         const args = options.uses.has("args") && !returns && offset === (symbol === undefined ? offset : 0n) ? namedArguments(func, system) : undefined;
         const start = symbol === undefined ? 0n : system.symbolAddress(symbol);
-        const plain = context(system, false, session && !returns);
+        const plain = context(system, false, options, session && !returns);
         const seen = !variables || start === undefined ? plain : withKernelVariables(plain, start + offset, returns, system, options).context;
         return variantsOf({ ...seen, ...(args ? { args } : {}) }, group.map(([, site]) => site), options);
       });
@@ -135,13 +147,13 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         const session = request.context.load.attachType === BPF_TRACE_KPROBE_SESSION;
         const functions = session ? request.sites.length / 2 : request.sites.length;
         // A link takes either names or addresses.
-        const placeOf = (i: number): KprobeSite => request.sites[i].data as KprobeSite;
-        const byName = groupBy(Array.from({ length: functions }, (_, i) => i), (i) => (placeOf(i).symbol === undefined ? "address" : "name"));
+        const byName = groupBy(Array(functions).keys(), (i) => ((request.sites[i].data as KprobeSite).symbol === undefined ? "address" : "name"));
         for (const [by, indices] of byName) {
           attaching.together(indices, (sites, cookies) => {
             const places = sites.map((site) => site.data as KprobeSite);
             const functions = by === "name" ? { symbols: places.map(({ symbol = "" }) => symbol) } : { addresses: places.map(({ offset }) => offset) };
-            const descriptor = linkCreateKprobeMulti(request.program, { ...functions, cookies, isReturn: returns, session });
+            const asked = cookies.some((cookie) => cookie !== 0n) ? { cookies } : {};
+            const descriptor = linkCreateKprobeMulti(request.program, { ...functions, ...asked, isReturn: returns, session });
             links.push({ descriptor, sites });
             return descriptor;
           });
@@ -162,9 +174,10 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
   };
 
-  function context(system: System, multi: boolean, session = false): Context {
+  function context(system: System, multi: boolean, { uses }: ResolveOptions, session = false): Context {
     const file = registersOf(hostMachine);
-    const registers = system.types.find("pt_regs", "struct");
+    // Only asked for where it is of use: it takes the kernel's types.
+    const registers = uses.has("ctx") ? system.types.find("pt_regs", "struct") : undefined;
     return {
       provider: name,
       programType: "kprobe",
@@ -186,7 +199,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       // Only a name alone means copies as well.
       const [wanted = "", ...more] = spec.parts.filter((part) => !part.startsWith("maxactive="));
       if (body.variants.length === 0 || more.length > 0 || /[@+*?[]|^\d/.test(wanted)) return body;
-      return withKernelCopies(body, spec, wanted, returns, context(system, false), system, options);
+      return withKernelCopies(body, spec, wanted, returns, context(system, false, options), system, options);
     },
   };
 }
@@ -259,7 +272,7 @@ const RETURNS_UNLIMITED = [6, 14] as const;
 
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {
-  return atLeast(system, 5, 18) && system.kernelFunction("register_fprobe_ips") !== undefined;
+  return atLeast(system, 5, 18) && hasFunction(system, "register_fprobe_ips");
 }
 
 /**
@@ -268,7 +281,11 @@ function hasMultiLinks(system: System): boolean {
  */
 function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
   const own = ["reg", "ctx", "var", "vars", "probe", "override"].some((name) => uses.has(name));
-  return !own && atLeast(system, ...RETURNS_UNLIMITED) && system.kernelFunction("bpf_session_is_return") !== undefined;
+  return !own && atLeast(system, ...RETURNS_UNLIMITED) && hasFunction(system, "bpf_session_is_return");
+}
+
+function hasFunction(system: System, name: string): boolean {
+  return system.hasKernelFunction?.(name) ?? system.kernelFunction(name) !== undefined;
 }
 
 /** As withoutRefused() wants it. */

@@ -4,6 +4,7 @@ import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/features.ts";
+import { FunctionLocations } from "../linux/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kallsyms.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
@@ -12,7 +13,8 @@ import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import type { LiveBinary } from "./live-binary.ts";
 import type { LiveKernelText } from "./live-kernel-text.ts";
 import type { ModuleImages } from "./module-images.ts";
-import type { FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
+import { fixedStart, matches } from "./wildcard.ts";
+import type { FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 // Loaded when something is asked that they know.
@@ -54,15 +56,16 @@ class Live implements LiveSystem {
   #kernelImage: KernelImage | string | undefined;
   #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
   #functions: readonly string[] | undefined;
+  #locations: { readonly of: FunctionLocations | undefined } | undefined;
   #typedFunctions: readonly string[] | undefined;
   #sharedNames: ReadonlySet<string> | undefined;
   #sharedFunctions: ReadonlyMap<string, readonly bigint[]> | undefined;
   #events: readonly { readonly category: string; readonly name: string }[] | undefined;
 
-  /** The kernel's types, then its modules'. */
+  /** The kernel's types, then its modules'; constants also of C headers. */
   readonly types: TypeScope = {
     find: (name, tag) => (this.#kernelTypes() ?? plainTypes).find(name, tag) ?? this.#inModules((types) => types.find(name, tag))?.found,
-    enumConstant: (name) => this.#kernelTypes()?.enumConstant(name) ?? this.#inModules((types) => types.enumConstant(name))?.found,
+    enumConstant: (name) => this.#kernelTypes()?.enumConstant(name) ?? headerEnum(name) ?? this.#inModules((types) => types.enumConstant(name))?.found,
     similar: (name, tag) => (this.#kernelTypes() ?? plainTypes).similar(name, tag),
   };
 
@@ -114,6 +117,22 @@ class Live implements LiveSystem {
     // What was only there while the kernel started is no function any more.
     return addresses.filter((address) => address < start || address >= end)
       .map((address) => ({ address, module: symbols.lookup(address)?.module ?? VMLINUX }));
+  }
+
+  functionsAt({ module, name }: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined {
+    const { of: locations } = (this.#locations ??= { of: FunctionLocations.read() });
+    if (locations === undefined) return undefined;
+    const prefix = fixedStart(name);
+    const all = locations.find(prefix, name === `${prefix}*` ? () => true : (one) => matches(name, one));
+    const found = module === undefined ? all : all.filter((one) => matches(module, one.module ?? VMLINUX));
+    if (place === "traced") return found;
+    const symbols = this.kallsyms();
+    return found.map(({ name: of, address }) => ({ name: of, address: symbols.start(address) ?? address }));
+  }
+
+  hasKernelFunction(name: string): boolean {
+    const bytes = this.#kernelBtfBytes();
+    return bytes === undefined ? this.kernelFunction(name) !== undefined : hasString(bytes, name);
   }
 
   symbolAddress(name: string): bigint | undefined {
@@ -315,4 +334,9 @@ function filesIn(folder: string): string[] {
 function absent(error: unknown): undefined {
   if (error instanceof Error && "code" in error) return undefined;
   throw error;
+}
+
+function headerEnum(name: string): ReturnType<TypeScope["enumConstant"]> {
+  const value = headerConstant(name, hostMachine);
+  return value === undefined ? undefined : { value };
 }

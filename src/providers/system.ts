@@ -19,6 +19,13 @@ export interface System {
   functionModule(name: string): string | undefined;
   /** All functions of this name, where several share it: static ones of several files may. Absent where names are unique. */
   functionsSharing?(name: string): readonly FunctionPlace[];
+  /**
+   * Functions that a wildcard means, and where each begins or, with less work, where it can be traced: the kernel takes both.
+   * Absent, or undefined, where the kernel does not tell.
+   */
+  functionsAt?(pattern: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined;
+  /** Whether BTF of the kernel proper knows a function of this name: a good deal faster, as no type is decoded. Absent: see kernelFunction. */
+  hasKernelFunction?(name: string): boolean;
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
   /** The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had. Absent on machines without one. */
@@ -48,6 +55,8 @@ export interface System {
   /** Executables and libraries mapped into a process (or all running ones without a pid). */
   mappedBinaries(pid: number): readonly string[];
 }
+
+export interface FunctionAt { readonly name: string; readonly address: bigint }
 
 export interface KernelFunction {
   readonly name: string;

@@ -4,6 +4,12 @@ export function hasWildcard(pattern: string): boolean {
   return /[*?]|\[[^\]]+\]/.test(pattern);
 }
 
+/** What a name must begin with to match. */
+export function fixedStart(pattern: string): string {
+  const first = pattern.search(/[*?[]/);
+  return first < 0 ? pattern : pattern.slice(0, first);
+}
+
 const compiled = new Map<string, RegExp>();
 
 /** Whether a whole name matches. A pattern without wildcards matches itself. */

@@ -45,7 +45,8 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
 
   /** `unwinding`: where the unwinder in the kernel looks for tables. */
   constructor(plan: Plan, unwinding?: UnwindingOptions) {
-    this.#traced = tracedBinaries(plan);
+    const traced = everyTraced(plan);
+    this.#traced = [...traced].filter((path) => path !== undefined);
     this.#files = new ElfFiles(this.#traced);
     const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
     this.#users = new UserSymbols(
@@ -53,7 +54,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
       unwinding && ((pid, mappings) => this.#changed.set(pid, mappings)),
     );
     // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
-    const names = new Set([...everyTraced(plan)].map((path) => path && basename(path)));
+    const names = new Set([...traced].map((path) => path && basename(path)));
     // All processes have the C library: that alone makes none of them likely.
     this.#namesOnly = !names.has(undefined) && !commonLibraries().some((path) => names.has(basename(path)));
     if (!unwinding) return;
@@ -170,15 +171,19 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   }
 }
 
-/** Paths of the binaries that probes are in: a process may have run them under another path, in a root of its own. */
-function tracedBinaries(plan: Plan): readonly string[] {
-  return [...everyTraced(plan)].filter((path) => path !== undefined);
-}
-
-/** With undefined, when some probes are in no binary. */
+/**
+ * Paths of the binaries that probes are in: a process may have run them under another path, in a root of its own. With
+ * undefined, when some probes are in no binary.
+ */
 function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
-  const paths = plan.programs.flatMap(({ sites }) => sites.map(({ data }) => (data as { readonly path?: unknown } | null)?.path));
-  return new Set(paths.map((path) => (typeof path === "string" ? path : undefined)));
+  const paths = new Set<string | undefined>();
+  for (const { sites } of plan.programs) {
+    for (const { data } of sites) {
+      const path = (data as { readonly path?: unknown } | null)?.path;
+      paths.add(typeof path === "string" ? path : undefined);
+    }
+  }
+  return paths;
 }
 
 /** The C library and the dynamic loader, as this process has them. */
