@@ -48,29 +48,45 @@ function takesApart(node: object, name: string): boolean {
 }
 
 /** The tree is plain data: whatever has the shape of a builtin or a call is one. Types are left alone, they reach far. */
-function collect(node: unknown, names: Set<string>): void {
-  if (typeof node !== "object" || node === null) return;
+function collect(node: object, names: Set<string>): void {
   if (Array.isArray(node)) {
-    for (const item of node) collect(item, names);
+    for (const item of node as unknown[]) if (typeof item === "object" && item !== null) collect(item, names);
     return;
+  }
+  if ("kind" in node && isNoted(node, node.kind, names)) return;
+  const parts = node as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(parts)) {
+    const part = parts[key];
+    if (typeof part === "object" && part !== null && key !== "type" && key !== "span" && key !== "nameSpan") collect(part, names);
+  }
+}
+
+/** Notes what a node itself says; true when that is all there is to it. */
+function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
+  switch (kind) {
+    case "member":
+    case "index":
+    case "unary":
+    case "call":
+    case "builtin":
+    case "identifier": break;
+    default: return false;
   }
   if (takesApart(node, "retval")) names.add("retval.*");
   const pointer = variableNamed(behind(node));
   if (pointer !== undefined) names.add(`var.*${pointer}`);
-  if ("kind" in node && "name" in node && typeof node.name === "string") {
-    if (node.kind === "member" && "object" in node && isBuiltin(node.object, "args")) {
-      names.add("args").add(`args.${node.name}`);
-      return;
-    }
-    if (node.kind === "member" && "object" in node && isBuiltin(node.object, "vars")) {
-      names.add("var").add(`var.${node.name}`);
-      return;
-    }
-    if (node.kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args)) {
-      for (const arg of node.args as unknown[]) if (isText(arg)) names.add(`var.${arg.value}`);
-    }
-    if (isBuiltin(node, "args")) names.add("args.*");
-    if (node.kind === "builtin" || node.kind === "call" || node.kind === "identifier") names.add(node.name);
+  if (!("name" in node) || typeof node.name !== "string") return false;
+  if (kind === "member") {
+    if (!("object" in node)) return false;
+    const owner = isBuiltin(node.object, "args") ? "args" : isBuiltin(node.object, "vars") ? "var" : undefined;
+    if (owner === undefined) return false;
+    names.add(owner).add(`${owner}.${node.name}`);
+    return true;
   }
-  for (const [key, value] of Object.entries(node)) if (key !== "type" && key !== "span") collect(value, names);
+  if (kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args)) {
+    for (const arg of node.args as unknown[]) if (isText(arg)) names.add(`var.${arg.value}`);
+  }
+  if (kind === "builtin" && node.name === "args") names.add("args.*");
+  if (kind === "builtin" || kind === "call" || kind === "identifier") names.add(node.name);
+  return false;
 }
