@@ -1,22 +1,32 @@
-// `import "helpers.bt";`: the files that a script names, and those that they name, become one text with it. What is imported
-// comes first, each file once.
+// `import "helpers.bt";` and `#include "types.h"`: the files that a script names, and those that they name, become one text with
+// it. What is imported comes first, each file once.
 import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { preprocess } from "../language/bpftrace/preprocess.ts";
+import { preprocess, type Include } from "../language/bpftrace/preprocess.ts";
 import { scan, type Token } from "../language/bpftrace/tokens.ts";
-import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
+import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 
 interface Import { readonly path: Token; readonly start: number; readonly end: number }
 
+/** -I and --include: where else headers are, and those that every script has. */
+export interface Headers { readonly folders: readonly string[]; readonly files: readonly string[] }
+
 /** `folder`: what paths in the script are relative to. @throws ScriptError */
-export function withImports(source: Source, folder: string): Source {
-  if (!source.text.includes("import")) return source;
+export function withImports(source: Source, folder: string, headers: Headers = { folders: [], files: [] }): Source {
+  if (headers.files.length === 0 && !/import|include/.test(source.text)) return source;
   const parts: SourcePart[] = [];
   const seen = new Set<string>();
   let text = "";
   const add = (one: Source, from: string, imported: boolean): void => {
     const imports = importsOf(one, imported);
+    const included: Span[] = [];
+    for (const include of preprocess(one.text).includes) {
+      const file = headerOf(one, include, from, headers.folders);
+      if (file === undefined) continue;
+      included.push(include.span);
+      addHeader(file);
+    }
     for (const { path } of imports) {
       for (const file of filesOf(one, path, from)) {
         if (seen.has(file)) continue;
@@ -25,10 +35,31 @@ export function withImports(source: Source, folder: string): Source {
       }
     }
     parts.push({ name: one.name, start: text.length });
-    text += `${blanked(one.text, imports, imported)}\n`;
+    text += `${blanked(one.text, [...imports, ...included], imported)}\n`;
   };
+  const addHeader = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    add({ name: file, text: readFileSync(file, "utf8") }, dirname(file), true);
+  };
+  for (const name of headers.files) {
+    const file = existing([folder, ...headers.folders], name);
+    if (file !== undefined) addHeader(file);
+  }
   add(source, folder, false);
   return parts.length === 1 ? source : { name: source.name, text, parts };
+}
+
+/** The file that an #include means; undefined of the system's headers, whose types and constants strobe has without them. */
+function headerOf(source: Source, { path, system, span }: Include, from: string, folders: readonly string[]): string | undefined {
+  const file = existing(system ? folders : [from, ...folders], path);
+  if (file !== undefined || system) return file;
+  throw refusal(source, span, `there is no file ${path} to include`, "paths are relative to the script's folder, or to one that -I names");
+}
+
+function existing(folders: readonly string[], path: string): string | undefined {
+  const found = folders.map((folder) => resolve(folder, path)).find((place) => statSync(place, { throwIfNoEntry: false })?.isFile());
+  return found === undefined ? undefined : realpathSync(found);
 }
 
 /** Behind C definitions, among config and other imports: the language allows them nowhere else. */
@@ -98,14 +129,14 @@ function filesOf(source: Source, path: Token, from: string): string[] {
   });
 }
 
-function refusal(source: Source, { start, end }: Token, message: string, help?: string): ScriptError {
+function refusal(source: Source, { start, end }: Span, message: string, help?: string): ScriptError {
   const diagnostic: Diagnostic = { severity: "error", code: "name", span: { start, end }, message, ...(help === undefined ? {} : { help }) };
   return new ScriptError(source, [diagnostic]);
 }
 
 /** Without the imports, and of an imported file without its first line if that names an interpreter; every offset stays. */
-function blanked(text: string, imports: readonly Import[], imported: boolean): string {
+function blanked(text: string, spans: readonly Span[], imported: boolean): string {
   let left = text;
-  for (const { start, end } of imports) left = left.slice(0, start) + left.slice(start, end).replace(/[^\n]/g, " ") + left.slice(end);
+  for (const { start, end } of spans) left = left.slice(0, start) + left.slice(start, end).replace(/[^\n]/g, " ") + left.slice(end);
   return imported ? left.replace(/^#![^\n]*/, (line) => " ".repeat(line.length)) : left;
 }

@@ -29,10 +29,15 @@ test("-d takes stages, or all of them", () => {
   assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
 });
 
+test("-I and --include may be given more than once", () => {
+  const { headers } = readOptions(["-I", "dir", "-Iother", "--include=a.h", "--include", "b.h", "-e", "x"]);
+  assert.deepEqual(headers, { folders: ["dir", "other"], files: ["a.h", "b.h"] });
+});
+
 test("bpftrace's options for what strobe does anyway have no effect", () => {
   const plain = readOptions(["-e", "x", "one"]);
-  assert.deepEqual(readOptions(["-I", "dir", "-Iother", "--include=file.h", "--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
-  assert.throws(() => readOptions(["-e", "x", "--include"]), /--include needs a value/);
+  assert.deepEqual(readOptions(["--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
+  assert.throws(() => readOptions(["-e", "x", "--no-feature"]), /--no-feature needs a value/);
 });
 
 test("-k asks for warnings, as does -kk of old scripts", () => {

@@ -23,6 +23,8 @@ export const flags = {
   execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
   list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
   info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
+  headerFolder: { short: "I", value: "DIR", group: "What to run", doc: "look for headers that are included in this folder, too" },
+  header: { long: "include", value: "FILE", group: "What to run", doc: "include this header before the script" },
   emit: { long: "emit", value: "LANGUAGE", group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
   fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
@@ -56,8 +58,6 @@ const withoutEffect: ReadonlyMap<string, boolean> = new Map([
   ["--usdt-file-activation", false],
   // Tables for unwinding are made of every process that is met.
   ["--dwarf-pid", true],
-  // #include is skipped: the kernel's types come from its BTF.
-  ["-I", true], ["--include", true],
   // Features are probed when they are needed, and functions asked of the kernel itself.
   ["--no-feature", true], ["--traceable-functions", true],
   // There is no LLVM.
@@ -77,6 +77,7 @@ export interface Options {
   readonly execute?: string;
   readonly list: boolean;
   readonly info: boolean;
+  readonly headers: { readonly folders: readonly string[]; readonly files: readonly string[] };
   readonly emit?: "ts";
   readonly fmt: boolean;
   readonly help: boolean;
@@ -117,11 +118,14 @@ export class UsageError extends Error {
 export function readOptions(argv: readonly string[]): Options {
   const values = new Map<FlagName, string>();
   const debug: Stage[] = [];
+  const headers = { folders: new Array<string>(), files: new Array<string>() };
   const words: string[] = [];
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
     if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages))));
+    else if (name === "headerFolder") headers.folders.push(value);
+    else if (name === "header") headers.files.push(value);
     else values.set(name, value);
   };
 
@@ -183,6 +187,7 @@ export function readOptions(argv: readonly string[]): Options {
     execute: values.get("execute"),
     list: has("list"),
     info: has("info"),
+    headers,
     emit: values.has("emit") ? oneOf("--emit", values.get("emit") ?? "", ["ts"] as const) : undefined,
     fmt: has("fmt"),
     help: has("help"),

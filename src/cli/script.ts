@@ -9,7 +9,7 @@ export interface Script { readonly source: Source; readonly positional: readonly
 
 /** `whole`: with what it imports. */
 export function readScript(options: Options, whole = true): Script {
-  const complete = (source: Source, folder: string): Source => (whole ? withImports(source, folder) : source);
+  const complete = (source: Source, folder: string): Source => (whole ? withImports(source, folder, options.headers) : source);
   if (options.execute !== undefined) return { source: complete({ name: "-e", text: options.execute }, "."), positional: options.words };
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");

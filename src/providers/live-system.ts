@@ -13,6 +13,7 @@ import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
 import type { LiveBinary } from "./live-binary.ts";
 import type { LiveKernelText } from "./live-kernel-text.ts";
 import type { ModuleImages } from "./module-images.ts";
+import { hostMachine } from "./registers.ts";
 import { fixedStart, matches } from "./wildcard.ts";
 import type { FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
@@ -24,6 +25,7 @@ const modules = () => require("./module-images.ts") as typeof import("./module-i
 const kernelText = () => require("./live-kernel-text.ts") as typeof import("./live-kernel-text.ts");
 const symbols = () => require("../linux/kallsyms.ts") as typeof import("../linux/kallsyms.ts");
 const names = () => require("./shared-names.ts") as typeof import("./shared-names.ts");
+const headers = () => require("./header-constants.ts") as typeof import("./header-constants.ts");
 const imageTypes = () => require("./image-types.ts") as typeof import("./image-types.ts");
 
 const BTF_FOLDER = "/sys/kernel/btf";
@@ -337,6 +339,6 @@ function absent(error: unknown): undefined {
 }
 
 function headerEnum(name: string): ReturnType<TypeScope["enumConstant"]> {
-  const value = headerConstant(name, hostMachine);
+  const value = headers().headerConstant(name, hostMachine);
   return value === undefined ? undefined : { value };
 }

@@ -46,7 +46,7 @@ export function parseTypeDefinition(p: Cursor, into: Declared): void {
 }
 
 /** Whether a `{` follows `struct`, `struct name` or `enum name : type`: a definition, not just a mention. */
-function definesType(p: Cursor): boolean {
+export function definesType(p: Cursor): boolean {
   if (!p.atWord("struct") && !p.atWord("union") && !p.atWord("enum")) return false;
   const { start } = p.token;
   p.advance();

@@ -1,9 +1,10 @@
 // bpftrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic, and whatever could be read is in
 // the program all the same.
 import type { Diagnostic, Source } from "../diagnostic.ts";
+import { partAt } from "../source-parts.ts";
 import type { ConfigEntry, Dialect, EnumDeclaration, FunctionDeclaration, MapDeclaration, Probe, Program, StructDeclaration } from "../program.ts";
 import { Cursor, failure, type Grammar, type ParseOptions } from "./cursor.ts";
-import { parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
+import { definesType, parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
 import { parseExpression } from "./expressions.ts";
 import { checkDefinition, collectMacros, macroAt } from "./macros.ts";
 import { preprocess } from "./preprocess.ts";
@@ -16,7 +17,8 @@ const dialect: Dialect = { name: "bpftrace", stringCapacity: 1024, printMapsAtEx
 const grammar: Grammar = { expression: parseExpression, body: parseBody, ifElse: parseIf };
 
 export function parse(source: Source, options: ParseOptions): { program: Program; diagnostics: Diagnostic[] } {
-  const p = new Cursor(source, preprocess(source.text), options, grammar);
+  const prepared = preprocess(source.text);
+  const p = new Cursor(source, prepared, options, grammar);
   const config: ConfigEntry[] = [];
   const structs: StructDeclaration[] = [];
   const enums: EnumDeclaration[] = [];
@@ -26,6 +28,9 @@ export function parse(source: Source, options: ParseOptions): { program: Program
   // What is imported stands before the script itself.
   const script = source.parts?.at(-1)?.start ?? 0;
 
+  for (const { path, system, span } of prepared.includes) {
+    if (!system) p.report("warning", "unused", span, `#include "${path}" is ignored`, "the command reads included files; the library is given one text");
+  }
   collectMacros(p);
   while (p.token.kind !== "end" && !p.tooManyErrors) {
     const start = p.token.start;
@@ -43,10 +48,17 @@ export function parse(source: Source, options: ParseOptions): { program: Program
     p.report("error", "syntax", { start: source.text.length, end: source.text.length }, "there is no probe in this script");
   }
   const program: Program = { source, dialect, config, structs, enums, maps, functions, probes };
-  return { program, diagnostics: p.diagnostics.sort((a, b) => a.span.start - b.span.start) };
+  // Headers are full of what only C has a use for.
+  const told = p.diagnostics.filter(({ severity, span }) => severity === "error" || !inHeader(span.start));
+  return { program, diagnostics: told.sort((a, b) => a.span.start - b.span.start) };
+
+  function inHeader(offset: number): boolean {
+    return source.parts !== undefined && partAt(source, offset).name.endsWith(".h");
+  }
 
   function item(): void {
     const { token } = p;
+    if (inHeader(token.start) && !isDefinition(p)) return skipDeclaration(p);
     if (token.kind === "identifier") {
       const next = p.peek();
       switch (token.text) {
@@ -86,6 +98,22 @@ export function parse(source: Source, options: ParseOptions): { program: Program
       p.fail(`expected a probe before \`${token.text}\``, token, "as in `tracepoint:sched:sched_switch { … }`");
     }
     probes.push(parseProbe(p));
+  }
+}
+
+/** Of what a C header declares, types and constants are of use. */
+function isDefinition(p: Cursor): boolean {
+  return p.atWord("typedef") || definesType(p);
+}
+
+/** A function, a variable, a type that is only named: to its `;`, or behind its `{ … }`. */
+function skipDeclaration(p: Cursor): void {
+  let depth = 0;
+  while (p.token.kind !== "end") {
+    const { text } = p.advance();
+    if (text === "{" || text === "(") depth++;
+    if ((text === "}" || text === ")") && --depth <= 0 && text === "}") break;
+    if (text === ";" && depth <= 0) break;
   }
 }
 

@@ -15,15 +15,21 @@ export interface Preprocessed {
   /** The text with nothing blanked but comments in directives: definitions' bodies are read from here. */
   readonly bodies: string;
   readonly definitions: ReadonlyMap<string, Definition>;
+  /** The `#include` lines that no condition leaves out: whoever may open files puts their text in. */
+  readonly includes: readonly Include[];
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** `#include <path>` or, not `system`, `#include "path"`. */
+export interface Include { readonly path: string; readonly system: boolean; readonly span: Span }
 
 interface Condition { readonly span: Span; readonly outer: boolean; taken: boolean; active: boolean }
 
 export function preprocess(text: string): Preprocessed {
   const definitions = new Map<string, Definition>();
   const diagnostics: Diagnostic[] = [];
-  if (!text.includes("#")) return { text, bodies: text, definitions, diagnostics };
+  const includes: Include[] = [];
+  if (!text.includes("#")) return { text, bodies: text, definitions, includes, diagnostics };
 
   // What scripts test for; there is no body, and no need of one.
   const known = new Set(["BPFTRACE_HAVE_BTF"]);
@@ -91,13 +97,16 @@ export function preprocess(text: string): Preprocessed {
   if (!active()) blanks.push({ start: inactiveFrom, end: text.length });
   for (const condition of conditions) report("error", "syntax", condition.span, "this condition has no `#endif`");
 
-  return { text: blank(text, blanks), bodies: text, definitions, diagnostics };
+  return { text: blank(text, blanks), bodies: text, definitions, includes, diagnostics };
 
   function directive(word: string, rest: string, restStart: number, span: Span): void {
     switch (word) {
-      case "include":
-        report("warning", "unused", span, "#include is ignored: types come from the kernel's own type information", "define what is still missing as a `struct` in the script");
+      case "include": {
+        const path = /^(?:<([^>]+)>|"([^"]+)")$/.exec(rest);
+        if (path === null) report("error", "syntax", span, "expected `<path>` or `\"path\"` after `#include`");
+        else includes.push({ path: path[1] ?? path[2], system: path[1] !== undefined, span });
         break;
+      }
       case "define": {
         const name = /^([A-Za-z_]\w*)(\()?/.exec(rest);
         if (name === null) {

@@ -67,7 +67,9 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
   const found = body.pass.names.constant(node.name);
   if (found !== undefined) return { ...node, constant: found.value, type: found.type ?? literalType(found.value) };
   const near = nearest(node.name, [...body.pass.names.constantNames(), ...builtinsFor(body.pass.program.dialect.name).names()]);
-  return { ...node, type: report(body, "name", node.span, `unknown identifier \`${node.name}\``, didYouMean(near)) };
+  const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
+  const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
+  return { ...node, type: report(body, "name", node.span, `unknown identifier \`${node.name}\``, help) };
 }
 
 function checkVariable(node: Variable, body: Body): Expression {
