@@ -68,7 +68,10 @@ function hashKind(map: CheckedMap): "hash" | "lru-hash" | "percpu-hash" | "percp
 
 /** The shared regions, once it is known how many kinds of events there are. */
 export interface Regions {
-  /** Bytes of the scalar maps' region, with the word behind them that says that the session is over. */
+  /**
+   * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest aggregation by key has, and the word that
+   * says that the session is over.
+   */
   readonly globals: number;
   /** Bytes of one CPU's stripe of the per-CPU region. */
   readonly stripe: number;
@@ -85,8 +88,10 @@ export interface Regions {
 export function layRegions(maps: readonly IrMap[], schemas: number, growing = false, watches = 0): Regions {
   let globals = 0;
   let stripe = 0;
-  for (const { storage, value } of maps) {
+  let zeroes = 0;
+  for (const { storage, value, keys } of maps) {
     const end = 8 + roundUp(sizeOf(value), 8);
+    if (value.kind === "aggregate" && keys.length > 0) zeroes = Math.max(zeroes, end - 8);
     if (storage.kind === "slot") globals = Math.max(globals, storage.offset + end);
     if (storage.kind === "percpu-slot") stripe = Math.max(stripe, storage.offset + end);
   }
@@ -95,7 +100,7 @@ export function layRegions(maps: readonly IrMap[], schemas: number, growing = fa
   const failureOffsets = words(maps.length);
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
   const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter((_, i) => i % 2 === 0);
-  return { globals: globals + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets };
+  return { globals: globals + zeroes + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets };
 }
 
 /** The kernel maps to create. */

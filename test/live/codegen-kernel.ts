@@ -17,6 +17,8 @@ export interface Bound { readonly attachType?: number; readonly btfId?: number }
 
 const STRIPE = 16384;
 export const FAILURES = STRIPE - 512;
+/** Scalar maps, and as many zeroes as the largest aggregation has words. */
+const GLOBALS = 1 << 15;
 export const LOST = STRIPE - 1024;
 
 export class KernelModule implements Disposable {
@@ -31,7 +33,7 @@ export class KernelModule implements Disposable {
     this.#module = { functions: [fn, ...(options.functions ?? [])], maps, probeNames: [] };
     this.#schemas = options.schemas ?? [];
     const stripes = 2 ** Math.ceil(Math.log2(capabilities.cpus));
-    this.#add({ role: { kind: "globals", size: 4096 }, name: "globals", type: MapType.ARRAY, keySize: 4, valueSize: 4096, entries: 1, flags: MapFlag.MMAPABLE });
+    this.#add({ role: { kind: "globals", size: GLOBALS }, name: "globals", type: MapType.ARRAY, keySize: 4, valueSize: GLOBALS, entries: 1, flags: MapFlag.MMAPABLE });
     this.#add({ role: { kind: "percpu", stripe: STRIPE }, name: "percpu", type: MapType.ARRAY, keySize: 4, valueSize: STRIPE * stripes, entries: 1, flags: MapFlag.MMAPABLE });
     if (this.#schemas.length > 0) this.#add({ role: { kind: "events" }, name: "events", type: MapType.RINGBUF, keySize: 0, valueSize: 0, entries: 4096, flags: 0 });
     const scratch = scratchBytes(fn, this.#module);
@@ -95,7 +97,7 @@ export class KernelModule implements Disposable {
   }
   /** The result words: signed. */
   results(count: number): bigint[] {
-    const bytes = mapLookup(this.fdOf(({ kind }) => kind === "globals"), new Uint8Array(4), 4096);
+    const bytes = mapLookup(this.fdOf(({ kind }) => kind === "globals"), new Uint8Array(4), GLOBALS);
     if (bytes === undefined) return [];
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     return Array.from({ length: count }, (_, i) => view.getBigInt64(i * 16 + 8, true));

@@ -10,8 +10,7 @@ import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitte
 import type { Memory, Register } from "./machine.ts";
 import { countFailure } from "./counts.ts";
 import { keyMemory, lookup } from "./map-operations.ts";
-import { zero } from "./memory.ts";
-import { type FunctionScope, SMALL_TEMPORARY } from "./scope.ts";
+import type { FunctionScope } from "./scope.ts";
 
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 
@@ -45,11 +44,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
-    // A new entry is all zeroes. Large ones are copied from scratch memory that nothing ever writes.
-    const small = map.valueSize <= SMALL_TEMPORARY;
-    const template = small ? emitter.temporary(map.valueSize) : scope.zeroes();
-    if (small) zero(scope, template, map.valueSize);
-    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(template), constant(UpdateFlag.NOEXIST));
+    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(scope.zeroes(map.valueSize)), constant(UpdateFlag.NOEXIST));
     emitter.move(entry, lookup(scope, instruction.map, key));
     emitter.branchConstant(Jump.JNE, entry, 0n, found);
     countFailure(scope, instruction.map);

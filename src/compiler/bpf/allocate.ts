@@ -22,22 +22,38 @@ interface Interval {
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
 export function allocateRegisters(emitter: Emitter): void {
   const spillTemporaries = new Set<Register>();
-  emitter.code = withoutUnread(straighten(removeUnreachable(emitter.code), () => emitter.label()), emitter.registerCount);
+  emitter.code = withoutUnread(straighten(takeResults(removeUnreachable(emitter.code)), () => emitter.label()), emitter.registerCount);
   for (let round = 0; ; round++) {
     if (round > 40) throw new Error("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
+    const one = joinCopies(emitter.code, intervals, spillTemporaries);
     const assigned = new Int8Array(emitter.registerCount).fill(-1);
-    const spilled = assign(intervals, emitter.code.length, spillTemporaries, assigned);
-    if (spilled.length === 0) {
-      emitter.code = finish(emitter.code, assigned);
-      return;
-    }
+    const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned);
+    rename(emitter.code, (register) => one[register]);
+    if (spilled.length === 0) rename(emitter.code, (register) => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register])));
+    emitter.code = emitter.code.filter((instruction) => !(instruction.kind === "move" && !instruction.narrow && instruction.dst === instruction.src));
+    if (spilled.length === 0) return;
     for (const interval of spilled) spill(emitter, interval, spillTemporaries);
   }
 }
 
-/** Drops code that no jump reaches (the verifier refuses it), and jumps to the next instruction. */
+/** Copies of a call's result are made from r0 while that still has it, so that they need not wait for each other. */
+function takeResults(code: readonly MachineInstruction[]): MachineInstruction[] {
+  const holders = new Set<Register>();
+  return code.map((instruction) => {
+    const { kind } = instruction;
+    const taken = kind === "move" && (instruction.src === 0 || holders.has(instruction.src)) ? instruction : undefined;
+    const result = written(instruction);
+    if (result === 0 || kind === "call" || kind === "call-function" || kind === "label") holders.clear();
+    else holders.delete(result);
+    if (taken === undefined || taken.dst === 0) return instruction;
+    if (!taken.narrow) holders.add(taken.dst);
+    return taken.src === 0 ? taken : { ...taken, src: 0 };
+  });
+}
+
+/** Drops code that no jump reaches (the verifier refuses it), and jumps and branches to the next instruction. */
 export function removeUnreachable(code: readonly MachineInstruction[]): MachineInstruction[] {
   const positions = new Map<number, number>();
   for (let i = 0; i < code.length; i++) {
@@ -58,7 +74,8 @@ export function removeUnreachable(code: readonly MachineInstruction[]): MachineI
   const kept: MachineInstruction[] = [];
   for (let i = 0; i < code.length; i++) {
     const instruction = code[i];
-    if (reached[i] !== 0 && (instruction.kind !== "jump" || !isNext(code, reached, i, instruction.to))) kept.push(instruction);
+    const target = instruction.kind === "may-goto" ? -1 : jumpTarget(instruction);
+    if (reached[i] !== 0 && (target < 0 || !isNext(code, reached, i, target))) kept.push(instruction);
   }
   return kept;
 }
@@ -157,11 +174,58 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
   return intervals;
 }
 
+/**
+ * A register and its copy are one where they are never needed apart: gives which each is now, and puts what is known of both
+ * into that one's interval.
+ */
+function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | undefined)[], apart: ReadonlySet<Register>): Int32Array {
+  const one = Int32Array.from(intervals, (_, register) => register);
+  const find = (register: Register): Register => {
+    let current = register;
+    while (one[current] !== current) current = one[current];
+    return current;
+  };
+  for (const instruction of code) {
+    if (instruction.kind !== "move" || instruction.narrow || instruction.dst < FIRST_VIRTUAL || instruction.src < FIRST_VIRTUAL) continue;
+    const [to, from] = [find(instruction.dst), find(instruction.src)];
+    const [copy, original] = [intervals[to], intervals[from]];
+    if (to === from || copy === undefined || original === undefined || apart.has(to) || apart.has(from) || meet(copy.ranges, original.ranges)) continue;
+    one[to] = from;
+    intervals[to] = undefined;
+    intervals[from] = {
+      register: from, ranges: merged(copy.ranges, original.ranges), weight: copy.weight + original.weight,
+      copies: [...(copy.copies ?? []), ...(original.copies ?? [])],
+      // Without the copying.
+      definitions: copy.definitions + original.definitions - 1, definition: original.definition,
+    };
+  }
+  return one.map((_, register) => find(register));
+}
+
+/** Ranges from the last to the first, as both are. */
+function merged(a: readonly number[], b: readonly number[]): number[] {
+  const all: number[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    if (j >= b.length || (i < a.length && a[i] > b[j])) all.push(a[i++], a[i++]);
+    else all.push(b[j++], b[j++]);
+  }
+  return all;
+}
+
+function meet(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] >= b[j + 1]) i += 2;
+    else if (b[j] >= a[i + 1]) j += 2;
+    else return true;
+  }
+  return false;
+}
+
 /** Those that calls leave nothing in come first. */
 const inOrder: readonly Register[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** Gives `assigned` a machine register for each interval that finds one. Some that find none are given back. */
-function assign(intervals: readonly (Interval | undefined)[], length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array): Interval[] {
+function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array): Interval[] {
   const busy = Array.from({ length: FRAME }, () => new Points(length * 2 + 2));
   const ranked: { readonly interval: Interval; readonly priority: number }[] = [];
   for (const interval of intervals) {
@@ -172,7 +236,7 @@ function assign(intervals: readonly (Interval | undefined)[], length: number, un
   ranked.sort((a, b) => (b.priority === a.priority ? a.interval.register - b.interval.register : b.priority - a.priority));
   const spilled: Interval[] = [];
   for (const { interval } of ranked) {
-    const choice = wish(interval, busy, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
+    const choice = wish(interval, busy, one, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
     if (choice === undefined) {
       if (unspillable.has(interval.register)) throw new Error("no register for a reload");
       spilled.push(interval);
@@ -225,9 +289,9 @@ function priorityOf({ ranges, weight }: Interval): number {
 }
 
 /** The register of one that it is copied from or to. */
-function wish({ copies = [], ranges }: Interval, busy: readonly Points[], assigned: Int8Array): Register | undefined {
+function wish({ copies = [], ranges }: Interval, busy: readonly Points[], one: Int32Array, assigned: Int8Array): Register | undefined {
   for (const other of copies) {
-    const register = other < FIRST_VIRTUAL ? other : assigned[other];
+    const register = other < FIRST_VIRTUAL ? other : assigned[one[other]];
     if (register >= 0 && register < FRAME && !busy[register].meets(ranges)) return register;
   }
   return undefined;
@@ -274,14 +338,12 @@ function spill(emitter: Emitter, interval: Interval, temporaries: Set<Register>)
   emitter.code = out;
 }
 
-function finish(code: MachineInstruction[], assigned: Int8Array): MachineInstruction[] {
-  const of = (register: Register): Register => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register]));
+function rename(code: readonly MachineInstruction[], to: (register: Register) => Register): void {
   for (const instruction of code) {
-    if ("dst" in instruction) instruction.dst = of(instruction.dst);
-    if ("src" in instruction) instruction.src = of(instruction.src);
-    if ("base" in instruction) instruction.base = of(instruction.base);
-    if ("left" in instruction) instruction.left = of(instruction.left);
-    if ("right" in instruction) instruction.right = of(instruction.right);
+    if ("dst" in instruction) instruction.dst = to(instruction.dst);
+    if ("src" in instruction) instruction.src = to(instruction.src);
+    if ("base" in instruction) instruction.base = to(instruction.base);
+    if ("left" in instruction) instruction.left = to(instruction.left);
+    if ("right" in instruction) instruction.right = to(instruction.right);
   }
-  return code.filter((instruction) => !(instruction.kind === "move" && !instruction.narrow && instruction.dst === instruction.src));
 }

@@ -19,7 +19,7 @@ import {
   branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
 } from "./scalars.ts";
-import { FunctionScope, type GenerateOptions, scratchNeeds, unwinds } from "./scope.ts";
+import { FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
 import { callsRounds, UNWINDER, UNWINDER_STACK, writeMappedFile, writeUnwinder } from "./unwinder.ts";
@@ -59,7 +59,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   const callbacks = new Map<number, Finished>();
   const levels = callbackLevels(fn, module);
   const called = [...levels.keys()];
-  let scratchEnd = sharedZeroes([fn, ...called.flatMap((index) => module.functions[index] ?? [])], module);
+  let scratchEnd = 0;
   for (const index of called) {
     const callback = module.functions[index];
     if (callback === undefined) throw new Error(`there is no function ${index}`);
@@ -126,19 +126,15 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
  */
 export function scratchBytes(fn: IrFunction, module: IrModule): number {
   const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
-  let total = sharedZeroes(functions, module);
+  let total = 0;
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
     if (slots > SURE_BYTES) total += slots;
-    total += Math.ceil(scratchNeeds(one, module).temporary / 8) * 8;
+    total += Math.ceil(temporaryBytes(one, module) / 8) * 8;
   }
   return total;
 }
 
-/** Zeroes that the functions of a program share: a per-CPU map has room for 32 KiB. */
-function sharedZeroes(functions: readonly IrFunction[], module: IrModule): number {
-  return Math.max(0, ...functions.map((one) => scratchNeeds(one, module).zeroes));
-}
 /** Slots up to this always fit, beside callbacks, temporaries and spilled registers. */
 const SURE_BYTES = 128;
 
@@ -235,10 +231,12 @@ function select(scope: FunctionScope): void {
     scope.value = emitter.register();
     scope.captures = emitter.register();
   }
+  scope.writeLate = (instruction) => generateInstruction(scope, instruction);
+  const gate = body.length;
   fn.blocks.forEach((block, index) => {
     scope.enterBlock(index);
     emitter.bind(scope.blockLabels[index] ?? 0);
-    for (const instruction of block.instructions) generateInstruction(scope, instruction);
+    for (const instruction of block.instructions) if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
     generateTerminator(scope, block);
   });
   emitter.flushCold();
@@ -251,6 +249,7 @@ function select(scope: FunctionScope): void {
     emitter.move(scope.value, 3);
     emitter.move(scope.captures, 4);
   } else emitter.move(scope.context, 1);
+  emitter.code.push(...body.slice(0, gate));
   for (const counter of guardCounters(scope)) emitter.storeConstant(counter, 8, 0n);
   if (scope.scratchRegister >= 0) {
     const key = emitter.temporary(8);
@@ -262,7 +261,11 @@ function select(scope: FunctionScope): void {
     leave(scope, undefined);
     emitter.bind(found);
   }
-  for (const instruction of body) emitter.code.push(instruction);
+  for (const instruction of body.slice(gate)) emitter.code.push(instruction);
+}
+
+function isLate({ late }: FunctionScope, instruction: Instruction): boolean {
+  return "result" in instruction && instruction.result !== undefined && late.get(instruction.result) === instruction;
 }
 
 function generateInstruction(scope: FunctionScope, instruction: Instruction): void {

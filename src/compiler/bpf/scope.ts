@@ -8,6 +8,7 @@ import type { EventSchema, KernelMap } from "../plan.ts";
 import type { MappedFiles } from "../mapped-files.ts";
 import type { ReturnInstances } from "../return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
+import { lateValues } from "./late.ts";
 import type { Memory, Register } from "./machine.ts";
 import { dominators, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
@@ -53,6 +54,10 @@ export class FunctionScope {
   readonly blockLabels: readonly number[];
   /** Comparisons that their branch does itself. */
   readonly fused = new Set<Value>();
+  /** What is computed only when an event's field is written (late.ts). */
+  readonly late: Map<Value, Instruction>;
+  /** Writes an instruction that was left for later. */
+  writeLate: (instruction: Instruction) => void = () => {};
   context: Register = -1;
   key: Register = -1;
   value: Register = -1;
@@ -92,6 +97,7 @@ export class FunctionScope {
     }
     this.useCounts = counts;
     this.#findPointers();
+    this.late = lateValues(fn, counts);
     this.#findFused();
     this.#findSeen();
   }
@@ -109,6 +115,11 @@ export class FunctionScope {
   }
   /** A register with the value; constants are put into a fresh one. */
   use(value: Value): Register {
+    const late = this.late.get(value);
+    if (late !== undefined) {
+      this.late.delete(value);
+      this.writeLate(late);
+    }
     const known = this.constants.get(value);
     return known === undefined ? this.resultRegister(value) : this.emitter.constant(known);
   }
@@ -177,13 +188,12 @@ export class FunctionScope {
   /** A temporary that is used up at once: large ones share one piece of scratch memory. */
   temporary(size: number): Memory {
     if (size <= SMALL_TEMPORARY) return this.emitter.temporary(size);
-    this.#shared ??= this.scratch(scratchNeeds(this.fn, this.module).temporary);
+    this.#shared ??= this.scratch(temporaryBytes(this.fn, this.module));
     return this.#shared;
   }
-  /** Scratch memory that nothing ever writes: zeroes, the same for a handler and its callbacks, before all else. */
-  zeroes(): Memory {
-    if (this.#scratch < 0) this.#scratch = this.emitter.register();
-    return behind(this.#scratch, 0);
+  /** Memory that nothing ever writes, before the globals' last word (maps.ts): an aggregation's first value. */
+  zeroes(bytes: number): Memory {
+    return behind(this.emitter.mapValue(this.globals, this.options.kernelMaps[this.globals].valueSize - 8 - bytes));
   }
   /** Memory on the stack needs aligned accesses, and slots are only as aligned as their offsets. */
   alignment(memory: Memory): 1 | 2 | 4 | 8 {
@@ -343,29 +353,26 @@ export class FunctionScope {
 }
 
 /** Larger temporaries go to scratch memory. */
-export const SMALL_TEMPORARY = 128;
+const SMALL_TEMPORARY = 128;
 
-/** Bytes of the scratch memory that a function's operations share: a temporary, and zeroes. Each 0 when it needs none. */
-export function scratchNeeds(fn: IrFunction, module: IrModule): { readonly temporary: number; readonly zeroes: number } {
+/** Bytes of the scratch memory that a function's operations share; 0 when they need none. */
+export function temporaryBytes(fn: IrFunction, module: IrModule): number {
   let temporary = 0;
-  let zeroes = 0;
   let stack = 8;
   let measured = false;
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) {
-      if (instruction.op === "aggregate" || instruction.op === "map-store") {
+      if (instruction.op === "map-store") {
         const map = module.maps[instruction.map];
         if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") continue;
         const size = Math.ceil(sizeOf(map.value) / 8) * 8;
-        if (size <= SMALL_TEMPORARY) continue;
-        if (instruction.op === "aggregate") zeroes = Math.max(zeroes, size);
-        else temporary = Math.max(temporary, size);
+        if (size > SMALL_TEMPORARY) temporary = Math.max(temporary, size);
       } else if (instruction.op === "fill" && instruction.source.kind === "stack") stack = Math.max(stack, instruction.source.limit * 8);
       else if (instruction.op === "stack-length") measured = true;
     }
   }
   const frames = unwinds(fn);
-  return { temporary: Math.max(temporary, measured ? stack : 0, frames > 0 ? unwoundBytes(frames) : 0), zeroes };
+  return Math.max(temporary, measured ? stack : 0, frames > 0 ? unwoundBytes(frames) : 0);
 }
 
 /** Frames of the longest stack that a function unwinds; 0 when it unwinds none. */

@@ -26,8 +26,8 @@ function labelEndings(code: readonly MachineInstruction[], newLabel: () => numbe
 }
 
 /**
- * Retargets jumps to where they end up: past jumps, and of the places that do the same and leave, to the next one. (Not to
- * one further up, where there is another: a way back looks like a loop.)
+ * Retargets jumps to where they end up: past jumps and branches that test the same again, and of the places that do the same
+ * and leave, to the next one. (Not to one further up, where there is another: a way back looks like a loop.)
  */
 function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] {
   const positions = labelPositions(code);
@@ -42,7 +42,8 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
     for (let hops = 0; hops < code.length; hops++) {
       const at = skipLabels(code, positions.get(current) ?? code.length);
       const next = code[at];
-      if (next?.kind === "jump" && next.to !== current) {
+      const decided = next?.kind === "jump" || (next?.kind === "branch-immediate" && isSameTest(code[from], next));
+      if (decided && next.to !== current) {
         current = next.to;
         continue;
       }
@@ -63,6 +64,12 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
       default: return instruction;
     }
   });
+}
+
+/** Whether a branch that was taken means that another is. */
+function isSameTest(taken: MachineInstruction | undefined, branch: MachineInstruction & { kind: "branch-immediate" }): boolean {
+  return taken?.kind === "branch-immediate" && taken.condition === branch.condition && taken.left === branch.left
+    && taken.immediate === branch.immediate && taken.wide === branch.wide;
 }
 
 /** `r0 = 0; exit`, as text. */
