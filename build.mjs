@@ -1,8 +1,8 @@
 // Bundles the command, the library and the tests with esbuild. `--quiet` prints only failures, `--tests` adds the tests.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
 import { globSync } from "./test/support/glob.mjs";
 import { build } from "esbuild";
+import { buildParts } from "./parts.mjs";
 
 const flags = new Set(process.argv.slice(2));
 
@@ -24,15 +24,15 @@ const entryPoints = {
 };
 await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true, minifyWhitespace: true });
 
-// The command is CommonJS, which Node starts faster, in one file, whose compiled code its launcher keeps.
+// The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
   ...shared, format: "cjs", splitting: false, outdir: "dist", minifySyntax: true, minifyWhitespace: true,
   define: { "import.meta.url": "__filename" },
 };
-const { metafile } = await build({ ...command, entryPoints: ["src/cli/main.ts"], entryNames: "command-[hash]", metafile: true });
-const file = basename(Object.keys(metafile.outputs).find((name) => name.endsWith(".js")));
+const { first, rest } = await buildParts(command);
 await build({
-  ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false, define: { ...command.define, COMMAND: JSON.stringify(file) },
+  ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false,
+  define: { ...command.define, FIRST: JSON.stringify(first), REST: JSON.stringify(rest) },
 });
 await build({
   ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, minifyIdentifiers: true, packages: "bundle", external: ["koffi", "iced-x86"],
