@@ -11,12 +11,14 @@ errnoNames.set(524, "ENOTSUPP");
 /** errno numbers that callers compare with (the same on every Linux architecture strobe runs on). */
 export const EPERM = 1;
 export const ENOENT = 2;
+export const EINTR = 4;
 export const E2BIG = 7;
 export const EAGAIN = 11;
 export const EACCES = 13;
 export const EEXIST = 17;
 export const EINVAL = 22;
 export const ENOSPC = 28;
+export const EPIPE = 32;
 export const EOPNOTSUPP = 95;
 export const ENOTSUPP = 524;
 

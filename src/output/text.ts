@@ -10,7 +10,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { seriesText } from "./series.ts";
-import { writeFully } from "./sink.ts";
+import { Sink, writeFully } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
 
@@ -36,8 +36,10 @@ const newline = 10;
 const flushBytes = 1 << 16;
 
 export class TextConsumer implements Consumer {
+  readonly ownsThread = true;
   readonly #options: TextOptions;
   readonly #out = new ByteWriter(2 * flushBytes);
+  readonly #sink: Sink;
   /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;
@@ -46,6 +48,7 @@ export class TextConsumer implements Consumer {
 
   constructor(options: TextOptions) {
     this.#options = options;
+    this.#sink = new Sink(options.output);
   }
 
   handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
@@ -164,7 +167,7 @@ export class TextConsumer implements Consumer {
     if (this.#out.length === 0) return;
     this.beforeWrite?.();
     try {
-      if (!this.#options.silent) writeFully(this.#options.output, this.#out.view());
+      if (!this.#options.silent) this.#sink.write(this.#out.bytes, this.#out.length);
     } finally {
       this.#out.clear();
     }

@@ -22,6 +22,8 @@ export interface MapOptions { readonly top: number; readonly divisor: number; re
  * executor's own records), so that they can be specialised and the hot path allocates nothing.
  */
 export interface Consumer {
+  /** Nobody but the session uses this thread: it may sleep, and Node's event loop with it, for some milliseconds. */
+  readonly ownsThread?: boolean;
   /** printf, errorf, print-value, print-entry, time, join, data, error. The session itself acts on the other actions. */
   handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler;
   /** print(@m), and every non-empty map at the end. Entries are in the map's own order: sorting is the consumer's. */

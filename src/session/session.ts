@@ -17,7 +17,7 @@ import { snapshotOf } from "./maps.ts";
 import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
-import { napLength } from "./nap.ts";
+import { napLength, Naps } from "./nap.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 import { Timers, type Ticker } from "./timers.ts";
@@ -113,11 +113,6 @@ function uptime(): number {
 /** Probes that happen once, when the session begins and ends. */
 function isEdge(provider: string): boolean {
   return provider === "begin" || provider === "end";
-}
-
-function rest(milliseconds: number): Promise<void> {
-  if (milliseconds < 1) return new Promise((resolve) => setImmediate(resolve));
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** Starts a session: when this resolves, everything is attached and events flow. @throws with nothing left behind */
@@ -538,8 +533,9 @@ class LiveSession implements Session {
     // Full maps and the like are noticed without an event; else the counters can have moved only when there were some.
     const watched = this.#plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes");
     let moved = true;
-    // What has come since the last nap.
-    let rested = uptime();
+    const naps = new Naps(uptime);
+    // What has come since the last look that found little.
+    let looked = uptime();
     let records = 0;
     let from = ring?.consumed ?? 0;
     while (!this.#over) {
@@ -556,15 +552,27 @@ class LiveSession implements Session {
       records += count;
       // Behind: timers and signals have their turn, and on.
       if (count === batchRecords) {
-        await rest(0);
+        await naps.turn();
         continue;
       }
-      if (!ring || count === 0) await this.#idle(watched || moved ? countersAt - now : forever);
-      else await rest(napLength({ records, bytes: ring.consumed - from, ringBytes, milliseconds: now - rested }));
-      rested = now;
+      if (!ring || count === 0) {
+        await this.#idle(watched || moved ? countersAt - now : forever);
+        naps.turned();
+      } else {
+        const nap = naps.take(napLength({ records, bytes: ring.consumed - from, ringBytes, milliseconds: now - looked }), this.#free, now);
+        if (nap) await nap;
+      }
+      looked = now;
       records = 0;
       from = ring?.consumed ?? 0;
     }
+  }
+
+  /** For how many milliseconds nobody needs this thread's event loop. */
+  get #free(): number {
+    // Processes that come and go are looked at as they do.
+    if (!this.#consumer.ownsThread || this.#owners.needed || this.#kernel.unwinding || this.#options.follow) return 0;
+    return this.#timers?.untilNext() ?? Infinity;
   }
 
   #idle(milliseconds: number): Promise<void> {

@@ -69,6 +69,11 @@ export class StackOwners implements Disposable {
     this.#needed = this.#watched.length > 0 || [...schemas].some((type) => pidOffsets(type).length > 0);
   }
 
+  /** Whether there is anything to look for. */
+  get needed(): boolean {
+    return this.#needed;
+  }
+
   /** Before anything is attached: from here on, no process that starts is missed. */
   watch(): void {
     if (!this.#needed) return;

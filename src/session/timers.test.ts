@@ -9,9 +9,12 @@ test("ticks keep to their multiples, in order of time and then of the script", (
   using timers = new Timers([ticker("slow", 30), ticker("fast", 10)], () => now);
   timers.tick();
   assert.deepEqual(ran, []);
+  assert.equal(timers.untilNext(), 10);
   now = 12;
+  assert.equal(timers.untilNext(), -2);
   timers.tick();
   assert.deepEqual(ran.splice(0), ["fast@12"]);
+  assert.equal(timers.untilNext(), 8);
   now = 20;
   timers.tick();
   assert.deepEqual(ran.splice(0), ["fast@20"]);

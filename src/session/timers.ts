@@ -44,6 +44,11 @@ export class Timers implements Disposable {
     }, wait);
   }
 
+  /** Milliseconds until the next tick is due. */
+  untilNext(): number {
+    return (this.#next()?.due ?? Infinity) - this.#now();
+  }
+
   /** Runs what is due. */
   tick(): void {
     const now = this.#now();

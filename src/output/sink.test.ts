@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ByteWriter } from "./bytes.ts";
+import { OutputClosed, Sink } from "./sink.ts";
+
+function inFolder(use: (path: string) => void | Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strobe-sink-"));
+    try {
+      await use(join(folder, "lines"));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+}
+
+test("what was written is there, also of a buffer that has grown", inFolder((path) => {
+  const file = openSync(path, "w");
+  const sink = new Sink(file);
+  const out = new ByteWriter(16);
+  const expected: string[] = [];
+  for (const line of ["a\n", "b".repeat(5000), "c\n"]) {
+    out.text(line);
+    expected.push(line);
+    sink.write(out.bytes, out.length);
+    out.clear();
+  }
+  sink.write(out.bytes, 0);
+  closeSync(file);
+  assert.equal(readFileSync(path, "utf8"), expected.join(""));
+}));
+
+test("a pipe that is full is waited for, and one that nobody reads is closed", { timeout: 20_000 }, inFolder(async (path) => {
+  const bytes = Buffer.alloc(1 << 20, "0123456789abcde\n");
+  const fifo = spawn("mkfifo", [path]);
+  await once(fifo, "exit");
+  const reader = spawn("sh", ["-c", `exec < ${path}; sleep 0.2; head -c ${bytes.length} | wc -c`], { stdio: ["ignore", "pipe", "inherit"] });
+  const said = once(reader.stdout, "data");
+  // Not blocking: the kernel says EAGAIN.
+  const both = openSync(path, constants.O_RDWR);
+  const file = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  closeSync(both);
+  const sink = new Sink(file);
+  sink.write(bytes, bytes.length);
+  assert.equal(String((await said)[0] as Buffer).trim(), String(bytes.length));
+  if (reader.exitCode === null) await once(reader, "exit");
+  assert.throws(() => sink.write(bytes, 1), OutputClosed);
+  closeSync(file);
+}));
+
+test("what the kernel refuses is said", inFolder((path) => {
+  const file = openSync(path, "w");
+  closeSync(file);
+  const readOnly = openSync(path, "r");
+  assert.throws(() => new Sink(readOnly).write(Buffer.from("a"), 1), /cannot write the output: write: .*EBADF/);
+  closeSync(readOnly);
+}));
