@@ -10,6 +10,7 @@ import { unknownType, type Type } from "../language/types.ts";
 import type { ResolveOptions } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
+import { hasWildcard } from "../providers/wildcard.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
 import { followingChildren, ofFollowed } from "./follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
@@ -136,13 +137,17 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       missing, uses: usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
     };
+    const unmatched: Diagnostic[] = [];
     const variants = probe.specs.flatMap((spec) => {
       const found = openSpec(traced, spec, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution = found === undefined ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions) : resolveOpen(found, system);
-      diagnostics.push(...resolution.diagnostics);
+      // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
+      const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
+      for (const diagnostic of resolution.diagnostics) (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
       return resolution.variants;
     });
+    if (variants.length === 0) diagnostics.push(...unmatched);
     const shared = shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
     if (options.follow) {
       const anywhere = (variant: Variant): boolean => variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;

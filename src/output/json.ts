@@ -24,6 +24,8 @@ export class JsonConsumer implements Consumer {
   readonly #quiet: boolean;
   readonly #noWarnings: boolean;
   readonly #out = new ByteWriter(2 * flushBytes);
+  /** What begin says is told behind how many probes there are, unless it says a lot. */
+  #before = true;
   events = 0;
   lost = 0;
   /** Called before anything is written: a live line on the terminal makes room. */
@@ -131,12 +133,15 @@ export class JsonConsumer implements Consumer {
   }
 
   attached(probes: number): void {
-    if (this.#quiet) return;
-    this.#line(`{"type": "attached_probes", "count": ${probes}, "data": {"probes": ${probes}}}`);
+    const begun = this.#before ? Uint8Array.from(this.#out.view()) : new Uint8Array();
+    if (this.#before) this.#out.clear();
+    this.#before = false;
+    if (!this.#quiet) this.#line(`{"type": "attached_probes", "count": ${probes}, "data": {"probes": ${probes}}}`);
+    this.#out.constant(begun);
   }
 
   flush(): void {
-    if (!this.#full) this.#write();
+    if (!this.#full && !this.#before) this.#write();
   }
 
   end(): void {
@@ -153,6 +158,7 @@ export class JsonConsumer implements Consumer {
   }
 
   #write(): void {
+    this.#before = false;
     if (this.#out.length === 0) return;
     this.beforeWrite?.();
     try {

@@ -89,7 +89,7 @@ test("-f json prints an object a line", async () => {
     { type: "map", data: { "@m": { "k,1": 2 } } },
   ]);
   const loud = await strobe(["-f", "json", "-e", 'begin { cat("/proc/sys/kernel/ostype"); }']);
-  assert.equal(loud.stdout, '{"type": "cat", "data": "Linux\\n"}\n{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n');
+  assert.equal(loud.stdout, '{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n{"type": "cat", "data": "Linux\\n"}\n');
 });
 
 test("scripts are files, standard input, or run by their first line", async () => {

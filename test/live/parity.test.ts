@@ -74,6 +74,17 @@ test("what is traced of a command begins with its exec", async () => {
   assert.equal(stdout, "sh execve\ntrue brk\n\n\n@by[sh]: 1\n");
 });
 
+test("a wildcard beside another place may match nothing, alone it may not", async () => {
+  const together = await strobe(["-e", "tracepoint:sched:sched_switch, tracepoint:sched:no_such_*, uprobe:libc:no_such_* { exit(); }"]);
+  assert.match(together.stderr, /^Attached 1 probe$/m);
+  assert.equal(together.code, 0);
+  for (const script of ["tracepoint:sched:no_such_* { }", "tracepoint:sched:no_such_*, tracepoint:sched:nor_* { }", "tracepoint:sched:sched_switch, tracepoint:sched:no_such { }"]) {
+    const alone = await strobe(["-e", script]);
+    assert.match(alone.stderr, /no tracepoint/);
+    assert.equal(alone.code, 1);
+  }
+});
+
 test("--probe-filter leaves out probes of other names, but not begin and end", async () => {
   const script = 'begin { print("begun"); } tracepoint:syscalls:sys_enter_read*, tracepoint:syscalls:sys_enter_write* /pid == cpid/ { @[probe] = 1; } end { print("ended"); }';
   const command = "dd if=/dev/zero of=/dev/null bs=1 count=2 status=none";
