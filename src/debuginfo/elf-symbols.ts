@@ -1,4 +1,5 @@
 // Symbols of an ELF file: by name, by address, and all of them. Nothing is decoded that is not asked for.
+import { isAscii } from "node:buffer";
 import { textAt, type Elf, type Section } from "./elf.ts";
 
 export interface ElfSymbol {
@@ -28,6 +29,8 @@ class Table {
   /** The same bytes as words, to search in. */
   readonly #words: Uint32Array;
   readonly #strings: Buffer;
+  /** All names in one string, once they are gone through: its slices cost little. */
+  #text: string | undefined;
   readonly #wide: boolean;
   readonly #stride: number;
   /** Version index of each symbol, and the names of the indices. */
@@ -76,7 +79,7 @@ class Table {
   symbol(index: number): ElfSymbol | undefined {
     const kind = this.kind(index);
     if (kind === undefined || this.address(index) >= ADDRESS_LIMIT) return undefined;
-    const text = textAt(this.#strings, this.#words[index * (this.#stride / 4)]);
+    const text = this.#textOf(index);
     const sign = text.indexOf("@");
     const name = sign > 0 ? text.slice(0, sign) : text;
     const version = sign > 0 ? text.slice(sign).replace(/^@+/, "") : this.#versionNames.get(this.#version(index) & ~VERSION_HIDDEN);
@@ -86,6 +89,26 @@ class Table {
       name, ...(version === undefined ? {} : { version }),
       address: BigInt(this.address(index)), size: BigInt(size), kind, global,
     };
+  }
+
+  /** The name that symbol() gives. */
+  name(index: number): string {
+    const text = this.#textOf(index);
+    const sign = text.indexOf("@");
+    return sign > 0 ? text.slice(0, sign) : text;
+  }
+
+  #textOf(index: number): string {
+    const offset = this.#words[index * (this.#stride / 4)];
+    const text = this.#text;
+    if (text === undefined) return textAt(this.#strings, offset);
+    const end = text.indexOf("\0", offset);
+    return text.slice(offset, end < 0 ? text.length : end);
+  }
+
+  /** Prepares for reading all names. */
+  readNames(): void {
+    if (this.#text === undefined && isAscii(this.#strings)) this.#text = this.#strings.toString("latin1");
   }
 
   /** Not the version that programs are linked with today. */
@@ -192,19 +215,27 @@ export class ElfSymbols {
   }
 
   /** Every defined function and object, once. */
-  *[Symbol.iterator](): Iterator<ElfSymbol> {
+  [Symbol.iterator](): Iterator<ElfSymbol> {
+    return this.named(() => true);
+  }
+
+  /** Those of them that have a name such as wanted. */
+  *named(wanted: (name: string) => boolean): Generator<ElfSymbol> {
     const tables = this.#all();
     const seen = tables.length > 1 ? new Set<string>() : undefined;
     for (const table of tables) {
+      table.readNames();
       for (let index = 0; index < table.count; index++) {
-        const symbol = table.symbol(index);
-        if (symbol === undefined || symbol.name === "") continue;
+        if (table.kind(index) === undefined) continue;
+        const name = table.name(index);
+        if (name === "" || !wanted(name)) continue;
         if (seen !== undefined) {
-          const key = `${symbol.name}@${symbol.address}`;
+          const key = `${name}@${table.address(index)}`;
           if (seen.has(key)) continue;
           seen.add(key);
         }
-        yield symbol;
+        const symbol = table.symbol(index);
+        if (symbol !== undefined) yield symbol;
       }
     }
   }

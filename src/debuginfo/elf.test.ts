@@ -30,6 +30,8 @@ test("symbols are those of nm, by name, by address and in the listing", { skip: 
   const expected = lines.map((line) => /^([0-9a-f]+) ([0-9a-f]+) ([TtWBbDd]) (\S+)$/.exec(line)).filter((match) => match !== null);
   const own = expected.filter((match) => ["main", "hidden", "shown", "probed", "weak_alias", "initialised", "zeroes"].includes(match[4]));
   assert.equal(own.length, 7);
+  assert.deepEqual([...symbols.named((name) => name === "hidden" || name === "shown")].map(({ name }) => name).sort(), ["hidden", "shown"]);
+  assert.deepEqual([...symbols.named(() => false)], []);
   for (const [, address, size, letter, name] of own) {
     const kind = /[TtW]/.test(letter) ? "function" : "object";
     const symbol = { name, address: BigInt(`0x${address}`), size: BigInt(`0x${size}`), kind, global: name !== "hidden" };

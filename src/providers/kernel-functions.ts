@@ -1,5 +1,5 @@
 // Names of kernel functions in probe specs: `fn`, `module:fn`, wildcards, and what to say when there is none.
-import { hasWildcard, matches } from "./wildcard.ts";
+import { hasWildcard, matcher, matches } from "./wildcard.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, missing } from "./resolution.ts";
 import type { System } from "./system.ts";
@@ -24,7 +24,8 @@ export function findFunctions({ module, name }: FunctionPattern, system: System,
     const exists = system.kernelFunction(name) !== undefined || system.symbolAddress(name) !== undefined;
     return exists && inModule(name) ? [name] : [];
   }
-  return system.kernelFunctions(only).filter((one) => matches(name, one) && inModule(one));
+  const named = matcher(name);
+  return system.kernelFunctions(only).filter((one) => named(one) && inModule(one));
 }
 
 /** A function to probe: by its name, or where several share it by its address. */

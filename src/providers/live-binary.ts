@@ -78,14 +78,14 @@ export class LiveBinary implements Binary {
     return (this.#go ??= { program: goProgram(this.#elf) }).program;
   }
 
-  *symbols(): Iterable<BinarySymbol> {
-    for (const symbol of this.#table()) {
+  *symbols(wanted?: (name: string) => boolean): Iterable<BinarySymbol> {
+    for (const symbol of wanted === undefined ? this.#table() : this.#table().named(wanted)) {
       const placed = this.#placed(symbol);
       if (placed !== undefined) yield placed;
     }
     // Stripped Go programs still know their functions.
     for (const known of this.#elf.section(".symtab") === undefined ? this.go?.functions ?? [] : []) {
-      const placed = this.#placedGo(known);
+      const placed = wanted?.(known.name) === false ? undefined : this.#placedGo(known);
       if (placed !== undefined) yield placed;
     }
   }

@@ -14,7 +14,7 @@ import type { LiveBinary } from "./live-binary.ts";
 import type { LiveKernelText } from "./live-kernel-text.ts";
 import type { ModuleImages } from "./module-images.ts";
 import { hostMachine } from "./registers.ts";
-import { fixedStart, matches } from "./wildcard.ts";
+import { fixedStart, matcher, matches } from "./wildcard.ts";
 import type { FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
@@ -124,8 +124,7 @@ class Live implements LiveSystem {
   functionsAt({ module, name }: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined {
     const { of: locations } = (this.#locations ??= { of: FunctionLocations.read() });
     if (locations === undefined) return undefined;
-    const prefix = fixedStart(name);
-    const all = locations.find(prefix, name === `${prefix}*` ? () => true : (one) => matches(name, one));
+    const all = locations.find(fixedStart(name), matcher(name));
     const found = module === undefined ? all : all.filter((one) => matches(module, one.module ?? VMLINUX));
     if (place === "traced") return found;
     const symbols = this.kallsyms();

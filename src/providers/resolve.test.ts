@@ -7,7 +7,7 @@ import { plainTypes } from "./kernel-types.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { allProviders, findProvider, listProbes, providerNames, resolveSpec, splitPattern } from "./registry.ts";
 import type { Binary, BinarySymbol, System, TracepointFormat } from "./system.ts";
-import { matches } from "./wildcard.ts";
+import { matcher, matches } from "./wildcard.ts";
 
 const field = (name: string, declaration: string, offset: number, size: number, signed = false) => ({ name, declaration, offset, size, signed });
 const formats: Record<string, TracepointFormat> = {
@@ -183,4 +183,15 @@ test("aliases find their provider, C++ names their source", () => {
 test("a place inside an instruction is refused", () => {
   assert.deepEqual(complaint("uprobe:/bin/app:main+5"), ["`main+5` is inside an instruction, which begins at main+4", undefined]);
   assert.deepEqual(complaint("uprobe:/bin/app:0x401003"), ["0x401003 is inside an instruction of `main`, which begins at main+2", undefined]);
+});
+
+test("a matcher says what matches() does", () => {
+  const patterns = ["vfs_*", "*", "vfs_read", "*_read", "vfs_[rw]*", "vfs_?ead", "a[b", "a**", "", "v*[d]"];
+  const names = ["vfs_read", "vfs_write", "vfs_", "vfs", "x_read", "a[b", "a[bc", "a", "", "vd"];
+  for (const pattern of patterns) {
+    const accepts = matcher(pattern);
+    for (const name of names) assert.equal(accepts(name), matches(pattern, name), `${pattern} ${name}`);
+  }
+  assert.equal(matcher("vfs_*")("vfs_write"), true);
+  assert.equal(matcher("vfs_*")("xvfs_"), false);
 });

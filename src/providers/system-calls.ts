@@ -23,10 +23,11 @@ const FIRST_ARGUMENT = 16;
 const REGISTERS: Fetch = { kind: "context", offset: 0, size: 8, signed: false };
 const SECOND: Fetch = { kind: "context", offset: 8, size: 8, signed: true };
 
-const direction = /^sys_(enter|exit)_(.*)$/;
+/** How events of calls begin, on their way in and out. */
+const before = { enter: "sys_enter_", exit: "sys_exit_" } as const;
 
-export function isSystemCall(event: Event): boolean {
-  return event.category === "syscalls" && direction.test(event.name);
+export function isSystemCall({ category, name }: Event): boolean {
+  return category === "syscalls" && (name.startsWith(before.enter) || name.startsWith(before.exit));
 }
 
 /** `served`: the events that the variants cover; the others need a perf event. */
@@ -37,9 +38,9 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
   for (const way of ["enter", "exit"] as const) {
     const raw = system.rawTracepoint(`sys_${way}`);
     if (raw === undefined || !system.capabilities.btf) continue;
+    const start = before[way];
     const calls = events.flatMap((event) => {
-      const parts = direction.exec(event.name);
-      const number = parts?.[1] === way ? systemCallNumber(parts[2], hostMachine) : undefined;
+      const number = event.name.startsWith(start) ? systemCallNumber(event.name.slice(start.length), hostMachine) : undefined;
       const format = number === undefined || !reads ? undefined : system.tracepoint(event.category, event.name);
       return number === undefined || (reads && format === undefined) ? [] : [{ event, number, fields: format?.fields ?? [] }];
     });

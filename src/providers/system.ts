@@ -111,7 +111,8 @@ export interface Binary {
   readonly machine: "x86-64" | "arm64" | "other";
   /** Function symbols by name: file offsets. Includes .dynsym, .symtab and .gnu_debugdata. */
   symbol(name: string): BinarySymbol | undefined;
-  symbols(): Iterable<BinarySymbol>;
+  /** All of them; those that are not wanted may be left out, which saves taking them in. */
+  symbols(wanted?: (name: string) => boolean): Iterable<BinarySymbol>;
   /** Virtual address to file offset; undefined outside any loaded segment. */
   fileOffset(address: bigint): bigint | undefined;
   usdtProbes(): readonly UsdtProbe[];

@@ -17,7 +17,7 @@ import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "./system.ts";
 import type { Event, TracepointSite } from "./tracepoint-site.ts";
 import { isSystemCall, rawCallContext, systemCallVariants } from "./system-calls.ts";
-import { hasWildcard, matches } from "./wildcard.ts";
+import { hasWildcard, matcher, matches } from "./wildcard.ts";
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
 const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
@@ -93,7 +93,9 @@ export const tracepoint: Provider = {
 
 function find(category: string, name: string, system: System): Event[] {
   if (hasWildcard(category) || hasWildcard(name)) {
-    return system.tracepoints().filter((event) => matches(category, event.category) && matches(name, event.name));
+    const ofCategory = matcher(category);
+    const ofName = matcher(name);
+    return system.tracepoints().filter((event) => ofCategory(event.category) && ofName(event.name));
   }
   return system.tracepoint(category, name) ? [{ category, name }] : [];
 }

@@ -106,7 +106,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       }
       if (found.length === 0) return noSymbol(spec, binaries, wanted, qualifier === "cpp", options);
 
-      const context = { ...userContext({ provider: name, returns, system }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
+      const context = { ...userContext({ provider: name, returns, system, uses: options.uses }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
       const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined) && found.every(({ place }) => place.inlined === undefined);
       if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
       const variants = new Map<string, Variant>();

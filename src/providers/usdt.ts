@@ -64,7 +64,7 @@ export const usdt: Provider = {
 function inVariants(spec: Parameters<Provider["resolve"]>[0], found: readonly Found[], system: System, options: ResolveOptions): Resolution {
   const reads = usesNumbered(options.uses) || options.uses.has("args");
   const variables = options.uses.has("var") || options.uses.has("vars");
-  const base = userContext({ provider: "usdt", returns: false, system });
+  const base = userContext({ provider: "usdt", returns: false, system, uses: options.uses });
   const seenAt = ({ binary, probe }: Found): PlaceContext => (variables
     ? withVariables(base, { binary, offset: probe.fileOffset, returns: false }, system, { uses: new Set([...options.uses].filter((use) => !use.startsWith("args"))) })
     : { context: base, key: "" });

@@ -21,11 +21,18 @@ export interface UserSite {
   readonly inPlace?: boolean;
 }
 
-export interface UserContextOptions { readonly provider: string; readonly returns: boolean; readonly system: System }
+export interface UserContextOptions {
+  readonly provider: string;
+  readonly returns: boolean;
+  readonly system: System;
+  /** What the handler uses, where that is known. */
+  readonly uses?: ReadonlySet<string>;
+}
 
-export function userContext({ provider, returns, system }: UserContextOptions): Context {
+export function userContext({ provider, returns, system, uses }: UserContextOptions): Context {
   const file = registersOf(hostMachine);
-  const registers = system.types.find("pt_regs", "struct");
+  // Only asked for where it is of use: it takes the kernel's types.
+  const registers = uses?.has("ctx") === false ? undefined : system.types.find("pt_regs", "struct");
   const [major, minor] = system.capabilities.kernel;
   // Programs are loaded for one or the other: multi links came with Linux 6.6.
   const multi = major > 6 || (major === 6 && minor >= 6);

@@ -9,9 +9,9 @@ import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "./quantity.ts";
 import { didYouMean } from "./resolution.ts";
 import { placesOfCopies } from "./inlined-places.ts";
-import type { Binary } from "./system.ts";
+import type { Binary, BinarySymbol } from "./system.ts";
 import { debugInfoOf, isFile, type InlinedCopy } from "./user-variables.ts";
-import { hasWildcard, matches } from "./wildcard.ts";
+import { hasWildcard, matcher, matches } from "./wildcard.ts";
 
 /** Bytes of the longest x86-64 instruction. */
 const longestInstruction = 15;
@@ -34,12 +34,13 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
   }
   // Names of Go look like wildcards: `main.(*Server).handle`, `main.Map[...]`.
   if (hasWildcard(wanted) && (binary.go === undefined || binary.symbol(wanted) === undefined)) {
-    const found = placesByName(binary, (symbol) => matches(wanted, symbol), (symbol) => symbol);
+    const named = matcher(wanted);
+    const found = placesByName(binary.symbols(named), named, (symbol) => symbol);
     return just(...(found.length > 0 || !isQualified(wanted) ? found : placesOfCpp(binary, wanted)));
   }
   const exact = binary.symbol(wanted);
   // Instances of a generic Go function share a name.
-  if (exact !== undefined && binary.go !== undefined) return withCopies(binary, wanted, placesByName(binary, (symbol) => symbol === wanted, (symbol) => symbol), options);
+  if (exact !== undefined && binary.go !== undefined) return withCopies(binary, wanted, placesByName(binary.symbols(), (symbol) => symbol === wanted, (symbol) => symbol), options);
   if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? withCopies(binary, wanted, [{ name: wanted, offset: exact.fileOffset }], options) : none;
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {
@@ -90,9 +91,9 @@ function insideInstruction(binary: Binary, functionOffset: bigint, offset: numbe
   return start === offset ? undefined : start ?? 0;
 }
 
-function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown: (symbol: string) => string | undefined): Place[] {
+function placesByName(symbols: Iterable<BinarySymbol>, wanted: (symbol: string) => boolean, shown: (symbol: string) => string | undefined): Place[] {
   const found = new Map<string, Place>();
-  for (const symbol of binary.symbols()) {
+  for (const symbol of symbols) {
     if (symbol.kind !== "function" || symbol.fileOffset === 0n || !wanted(symbol.name)) continue;
     // A symbol may be in several tables, in one of them with a version.
     const key = `${symbol.name}@${symbol.fileOffset}`;
@@ -104,9 +105,9 @@ function placesByName(binary: Binary, wanted: (symbol: string) => boolean, shown
 /** The outer namespaces may be left out where nothing has just that name. */
 function placesOfCpp(binary: Binary, wanted: string): Place[] {
   const shown = (symbol: string): string | undefined => cppName(symbol)?.name;
-  const exact = placesByName(binary, (symbol) => matchesSource(wanted, cppName(symbol)), shown);
+  const exact = placesByName(binary.symbols(), (symbol) => matchesSource(wanted, cppName(symbol)), shown);
   if (exact.length > 0 || !wanted.includes("::") || hasWildcard(wanted)) return exact;
-  return placesByName(binary, (symbol) => {
+  return placesByName(binary.symbols(), (symbol) => {
     const cpp = cppName(symbol);
     const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
     return cpp !== undefined && at >= 0 && matchesSource(wanted, { name: cpp.name.slice(at + 2), signature: cpp.signature.slice(at + 2), full: cpp.signature.slice(at + 2) });

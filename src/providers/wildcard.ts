@@ -10,6 +10,14 @@ export function fixedStart(pattern: string): string {
   return first < 0 ? pattern : pattern.slice(0, first);
 }
 
+/** matches() for many names: what can be told without an expression is. */
+export function matcher(pattern: string): (name: string) => boolean {
+  if (!hasWildcard(pattern)) return (name) => name === pattern;
+  const start = fixedStart(pattern);
+  if (pattern === `${start}*`) return (name) => name.startsWith(start);
+  return (name) => name.startsWith(start) && matches(pattern, name);
+}
+
 const compiled = new Map<string, RegExp>();
 
 /** Whether a whole name matches. A pattern without wildcards matches itself. */
