@@ -14,7 +14,7 @@ export interface Headers { readonly folders: readonly string[]; readonly files: 
 
 /** `folder`: what paths in the script are relative to. @throws ScriptError */
 export function withImports(source: Source, folder: string, headers: Headers = { folders: [], files: [] }): Source {
-  if (headers.files.length === 0 && !/import|include/.test(source.text)) return source;
+  if (headers.files.length === 0 && !source.text.includes("import") && !source.text.includes("include")) return source;
   const parts: SourcePart[] = [];
   const seen = new Set<string>();
   let text = "";

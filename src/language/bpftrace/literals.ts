@@ -1,5 +1,6 @@
 // What integer and string literals mean.
 import { byteCharacter } from "../text-bytes.ts";
+import { isDigit } from "./tokens.ts";
 
 const nanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n, us: 1_000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n,
@@ -8,6 +9,7 @@ const largest = (1n << 64n) - 1n;
 
 /** `12`, `0x1f`, `017`, `1_000`, `1e6`, `10ms`, `1UL`; or what is wrong with it. */
 export function integerValue(written: string): bigint | { readonly problem: string } {
+  if (isPlain(written)) return BigInt(written);
   const match = /^(?:(0[xX][0-9a-fA-F][0-9a-fA-F_]*)|(\d[\d_]*)(?:[eE](\d{1,4}))?)(ns|us|ms|s|m|h|d|[uU]?[lL]{0,2}|[lL]{1,2}[uU])$/
     .exec(written);
   if (match === null) return { problem: `\`${short(written)}\` is not an integer` };
@@ -24,6 +26,13 @@ export function integerValue(written: string): bigint | { readonly problem: stri
   }
   value *= 10n ** BigInt(exponent ?? 0) * (nanoseconds[suffix] ?? 1n);
   return value > largest ? tooLarge : value;
+}
+
+/** Digits alone, as most are: a pattern takes longer to compile than all of a script's numbers to read. */
+function isPlain(written: string): boolean {
+  if (written.length > 15 || (written.length > 1 && written.startsWith("0"))) return false;
+  for (let at = 0; at < written.length; at++) if (!isDigit(written.charCodeAt(at))) return false;
+  return written.length > 0;
 }
 
 const escapes: Readonly<Record<string, number>> = {
@@ -51,7 +60,7 @@ export function stringValue(written: string): { readonly value: string; readonly
       continue;
     }
     const next = written[at + 1] ?? "";
-    const number = /^(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/.exec(written.slice(at + 1, at + 4));
+    const number = next === "x" || (next >= "0" && next <= "7") ? /^(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/.exec(written.slice(at + 1, at + 4)) : null;
     if (number !== null) {
       bytes.push(parseInt(number[1] ?? number[2], number[1] === undefined ? 8 : 16) & 0xff);
       at += number[0].length;

@@ -10,7 +10,7 @@ import { parseType } from "./type-names.ts";
 
 /** Finds every macro's name and parameters before anything is parsed: they may be used above their definition. */
 export function collectMacros(p: Cursor): void {
-  if (!/\bmacro\b/.test(p.text)) return;
+  if (!p.text.includes("macro")) return;
   let depth = 0;
   for (let token = scan(p.text, 0); token.kind !== "end"; token = scan(p.text, token.end)) {
     if (token.kind === "bad" && token.end >= p.text.length) {

@@ -45,6 +45,8 @@ export function preprocess(text: string): Preprocessed {
     at = lineEnd(text, 0);
     blanks.push({ start: 0, end: at });
   }
+  if (!text.includes("#", at)) return { text: blank(text, blanks), bodies: text, definitions, includes, diagnostics };
+
   let inactiveFrom = -1;
   const lastClose = text.lastIndexOf("*/");
   while (at < text.length) {

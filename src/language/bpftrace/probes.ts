@@ -109,7 +109,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       default: add(character);
     }
   }
-  const [provider = "", ...rest] = sourceLine.test(parts[0] ?? "") ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
+  const [provider = "", ...rest] = parts[0].includes("@") && sourceLine.test(parts[0]) ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
   return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
 }
 
