@@ -155,3 +155,26 @@ test("BTF that is opened with its index answers the same", () => {
   const other = new Btf(w.bytes(), undefined, plain.index());
   assert.deepEqual(other.findAll("one_more"), [int + 41], "the index of other bytes is left alone");
 });
+
+test("a member by name is the one that the struct's list has, where names have an index", () => {
+  const kernel = new BtfWriter();
+  const int = kernel.int("int", 4, { signed: true });
+  const inner = kernel.struct("", 4, [["inside", int, 0]], true);
+  const struct = kernel.struct("s", 16, [["a", int, 0], ["flag", int, 33, 1], ["", inner, 64], ["inside", int, 96]]);
+  const module = new BtfWriter(kernel);
+  const own = module.struct("own", 8, [["a", int, 0], ["b", int, 32]]);
+  const plain = new Btf(kernel.bytes());
+  assert.equal(plain.member(struct, "a"), undefined, "without one, it cannot tell");
+  const base = new Btf(kernel.bytes(), undefined, plain.index());
+  const type = base.type(struct);
+  assert.ok(type.kind === "struct");
+  for (const member of type.members) assert.deepEqual(base.member(struct, member.name), member.name === "" ? undefined : member);
+  assert.equal(base.member(struct, "b"), undefined);
+  assert.equal(base.member(struct, "s"), undefined, "a name that is something else's");
+  assert.equal(base.member(int, "a"), undefined);
+  const split = new Btf(module.bytes(), base);
+  assert.deepEqual(split.member(struct, "a"), type.members[0]);
+  assert.equal(split.member(own, "a"), undefined);
+  split.index();
+  assert.deepEqual(["a", "b", "inside"].map((name) => split.member(own, name)?.bitOffset), [0, 32, undefined]);
+});

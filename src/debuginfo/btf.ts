@@ -247,6 +247,25 @@ export class Btf {
     return owner === this ? this.#decode(id) : owner.type(id);
   }
 
+  /**
+   * A struct's or union's own member of this name. Undefined when it has none, and also where going through `type(id).members` takes
+   * no longer than knowing: names are compared by their offsets, which takes an index of them.
+   */
+  member(id: number, name: string): BtfMember | undefined {
+    const owner = this.#owner(id);
+    const offset = owner.#index === undefined || name === "" ? undefined : owner.stringOffset(name);
+    if (offset === undefined) return undefined;
+    const words = owner.#words;
+    const at = owner.#records[id - owner.start];
+    const info = words[at + 1];
+    const kind = (info >>> 24) & 0x1f;
+    if (kind !== KIND_STRUCT && kind !== KIND_UNION) return undefined;
+    for (let entry = at + 3; entry < at + 3 + (info & 0xffff) * 3; entry += 3) {
+      if (words[entry] === offset) return owner.#memberAt(entry, info >>> 31 === 1);
+    }
+    return undefined;
+  }
+
   /** Follows typedefs, const, volatile, restrict and type tags. @throws BtfError on a cycle */
   strip(id: number, also: "typedef" | "modifiers" = "typedef"): number {
     for (let step = 0; step < CHAIN_LIMIT; step++) {
@@ -392,16 +411,18 @@ export class Btf {
   }
 
   #members(at: number, count: number, bitFields: boolean): readonly BtfMember[] {
-    const words = this.#words;
     const members: BtfMember[] = [];
-    for (let entry = at + 3; entry < at + 3 + count * 3; entry += 3) {
-      const place = words[entry + 2];
-      members.push({
-        name: this.#string(words[entry]), type: words[entry + 1],
-        bitOffset: bitFields ? place & 0xffffff : place, bitWidth: bitFields ? place >>> 24 : 0,
-      });
-    }
+    for (let entry = at + 3; entry < at + 3 + count * 3; entry += 3) members.push(this.#memberAt(entry, bitFields));
     return members;
+  }
+
+  #memberAt(entry: number, bitFields: boolean): BtfMember {
+    const words = this.#words;
+    const place = words[entry + 2];
+    return {
+      name: this.#string(words[entry]), type: words[entry + 1],
+      bitOffset: bitFields ? place & 0xffffff : place, bitWidth: bitFields ? place >>> 24 : 0,
+    };
   }
 
   #constants(at: number, count: number, wide: boolean, signed: boolean): readonly BtfConstant[] {

@@ -104,6 +104,8 @@ export function roundUp(value: number, to: number): number {
 /** Where a struct has a member, its own or one of a nameless struct within; undefined where it has none, or is no struct. */
 export function memberOffset(type: Type | undefined, name: string): number | undefined {
   if (type?.kind !== "struct") return undefined;
+  const own = type.member?.(name);
+  if (own !== undefined) return own.offset;
   for (const member of type.members) {
     if (member.name === name) return member.offset;
     const inside = member.name === "" ? memberOffset(member.type, name) : undefined;

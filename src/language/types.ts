@@ -58,6 +58,8 @@ export interface StructType {
   readonly size: number;
   /** Decoded when first read: kernel structs reach thousands of others. Anonymous members have the name "". */
   readonly members: readonly Member[];
+  /** One of these, by name, where that takes less than decoding all. Undefined where there is none, or it cannot tell. */
+  readonly member?: (name: string) => Member | undefined;
   /** In bytes, where it is not that of its most aligned member. */
   readonly alignment?: number;
   /** A pointer and a length that its language shows as one thing: text, or a list of elements. */

@@ -238,10 +238,15 @@ export class KernelTypes implements TypeScope {
       case "struct":
       case "union": {
         let members: readonly Member[] | undefined;
-        const decode = (): readonly Member[] => this.#members(type.size, type.members);
+        const decode = (): readonly Member[] => type.members.map((member) => this.#member(type.size, member));
         return {
           kind: "struct", union: type.kind === "union", name: type.name || typedef || "", size: type.size,
           get members() { return (members ??= decode()); },
+          // Of a struct's hundreds of members, a script uses one or two.
+          member: (name) => {
+            const found = members === undefined ? this.btf.member(id, name) : undefined;
+            return found && this.#member(type.size, found);
+          },
         };
       }
       case "forward": {
@@ -263,16 +268,14 @@ export class KernelTypes implements TypeScope {
     }
   }
 
-  #members(structSize: number, members: readonly BtfMember[]): readonly Member[] {
-    return members.map(({ name, type: id, bitOffset: start, bitWidth: width }): Member => {
-      if (width === 0) return new KernelMember(this, id, name, start >>> 3);
-      // Counted from the aligned unit of the declared type, so that a single load of that type has all its bits.
-      const base = this.btf.type(this.btf.strip(id));
-      const unit = base.kind === "int" || base.kind === "enum" || base.kind === "enum64" ? base.size : 1;
-      let offset = Math.floor(start / (unit * 8)) * unit;
-      if (start - offset * 8 + width > unit * 8 || offset + unit > structSize) offset = start >>> 3;
-      return new KernelBits(this, id, name, offset, start - offset * 8, width);
-    });
+  #member(structSize: number, { name, type: id, bitOffset: start, bitWidth: width }: BtfMember): Member {
+    if (width === 0) return new KernelMember(this, id, name, start >>> 3);
+    // Counted from the aligned unit of the declared type, so that a single load of that type has all its bits.
+    const base = this.btf.type(this.btf.strip(id));
+    const unit = base.kind === "int" || base.kind === "enum" || base.kind === "enum64" ? base.size : 1;
+    let offset = Math.floor(start / (unit * 8)) * unit;
+    if (start - offset * 8 + width > unit * 8 || offset + unit > structSize) offset = start >>> 3;
+    return new KernelBits(this, id, name, offset, start - offset * 8, width);
   }
 
   /** Compilers mark pointers to user memory with type tags, where they mark them at all. */

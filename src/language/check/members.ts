@@ -18,6 +18,8 @@ export interface FoundMember { readonly type: Type; readonly offset: number; rea
 
 /** A member by name, looked for in anonymous structs and unions too. */
 export function findMember(struct: StructType, name: string): FoundMember | undefined {
+  const own = struct.member?.(name);
+  if (own !== undefined) return own;
   for (const member of struct.members) {
     if (member.name === name) return member;
   }
