@@ -52,6 +52,11 @@ export class EventQueue<T> {
     return this.#events.length >= this.#limit;
   }
 
+  /** How many more events it takes. */
+  get room(): number {
+    return this.#limit - this.#events.length;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

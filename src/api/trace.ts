@@ -1,4 +1,5 @@
 // `trace(script)`: a live script as an async iterator of events.
+import { isAscii } from "node:buffer";
 import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
 import type { EventSchema } from "../compiler/plan.ts";
 import { ByteWriter } from "../output/bytes.ts";
@@ -55,6 +56,8 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   map(name: string): MapTable;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
+  /** Events as they come, in arrays of all there are: less work an event. */
+  batches(): AsyncGenerator<readonly TraceEvent[], void, undefined>;
   /** Detaches; the events of the end (maps, counts of lost events) still come. */
   stop(): void;
 }
@@ -121,6 +124,15 @@ export class LiveTrace implements Trace {
     this.#session.stop();
   }
 
+  async *batches(): AsyncGenerator<readonly TraceEvent[], void, undefined> {
+    const queue = this.#queue;
+    try {
+      for (let batch = await queue.take(); batch; batch = await queue.take()) yield batch;
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<TraceEvent, void, undefined> {
     return new EventIterator(this.#queue, () => this[Symbol.asyncDispose]());
   }
@@ -131,49 +143,93 @@ export class LiveTrace implements Trace {
   }
 }
 
+/** Bytes of lines that become a string together: whoever keeps one of the lines keeps them all. */
+const linesBytes = 1 << 13;
+
+type LineType = "printf" | "errorf" | "warnf";
+
 export class QueueConsumer implements Consumer {
   readonly #queue: EventQueue<TraceEvent>;
+  /** Lines that are not in the queue yet, one behind the other: a string of many costs little more than one of one. */
+  readonly #lines = new ByteWriter(2 * linesBytes);
+  /** Where each ends, and what it is. */
+  readonly #ends: number[] = [];
+  readonly #types: LineType[] = [];
 
   constructor(queue: EventQueue<TraceEvent>) {
     this.#queue = queue;
   }
 
   handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const { action, fields } = schema;
+    if (action.kind === "printf") {
+      const write = printfWriter(action.format, fields, memory, this.#lines, services);
+      const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
+      return (offset) => this.#line(type, write, offset);
+    }
     const read = eventReader(schema, memory, services);
-    return (offset) => this.#queue.push(read(offset));
+    return (offset) => this.#push(read(offset));
   }
 
   map(snapshot: MapSnapshot, { services }: Parameters<Consumer["map"]>[1]): void {
-    this.#queue.push({ type: "map", map: mapTable(snapshot, services) });
+    this.#push({ type: "map", map: mapTable(snapshot, services) });
   }
 
   text(text: Uint8Array): void {
-    this.#queue.push({ type: "output", text: new TextDecoder().decode(text) });
+    this.#push({ type: "output", text: new TextDecoder().decode(text) });
   }
 
   trouble(trouble: Trouble): void {
-    this.#queue.push({ type: "trouble", text: troubleText(trouble), trouble });
+    this.#push({ type: "trouble", text: troubleText(trouble), trouble });
   }
 
   attached(): void {}
 
   flush(): void {
+    this.#cut();
     this.#queue.wake();
+  }
+
+  #push(event: TraceEvent): void {
+    this.#cut();
+    this.#queue.push(event);
+  }
+
+  #line(type: LineType, write: RecordHandler, offset: number): void {
+    // What there is no room for costs nothing.
+    if (this.#ends.length >= this.#queue.room) {
+      this.#queue.dropped++;
+      return;
+    }
+    write(offset);
+    this.#ends.push(this.#lines.length);
+    this.#types.push(type);
+    if (this.#lines.length >= linesBytes) this.#cut();
+  }
+
+  /** Hands the lines on. */
+  #cut(): void {
+    const ends = this.#ends;
+    if (ends.length === 0) return;
+    const lines = this.#lines;
+    const bytes = lines.view();
+    // Of ASCII, places in the string are those in the bytes.
+    const all = isAscii(bytes) ? lines.string() : undefined;
+    let start = 0;
+    for (let i = 0; i < ends.length; i++) {
+      const end = ends[i];
+      const text = all === undefined ? lines.bytes.toString("utf8", start, end) : all.slice(start, end);
+      this.#queue.push({ type: this.#types[i], text });
+      start = end;
+    }
+    lines.clear();
+    ends.length = 0;
+    this.#types.length = 0;
   }
 }
 
 function eventReader({ action, fields }: EventSchema, memory: RecordMemory, services: ConsumerServices): (offset: number) => TraceEvent {
   switch (action.kind) {
-    case "printf": {
-      const out = new ByteWriter();
-      const write = printfWriter(action.format, fields, memory, out, services);
-      const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
-      return (offset) => {
-        out.clear();
-        write(offset);
-        return { type, text: out.string() };
-      };
-    }
     case "print-value": {
       const [field] = fields;
       const read = valueReader(field.type, services);
@@ -199,6 +255,7 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
       });
     }
     case "error": return () => ({ type: "errorf", text: action.message });
+    case "printf":
     case "print-map":
     case "print-aggregate":
     case "clear-map":
@@ -206,6 +263,6 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
     case "unwatch":
     case "exit":
     case "cat":
-    case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
+    case "system": throw new Error(`strobe: ${action.kind} is no event of its own`);
   }
 }

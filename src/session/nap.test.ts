@@ -4,8 +4,8 @@ import { napLength, Naps } from "./nap.ts";
 
 const ringBytes = 8 << 20;
 /** At a steady rate (records a millisecond of 48 bytes), found after so long. */
-function nap(rate: number, milliseconds: number): number {
-  return napLength({ records: rate * milliseconds, bytes: rate * milliseconds * 48, ringBytes, milliseconds });
+function nap(rate: number, milliseconds: number, turn = false): number {
+  return napLength({ records: rate * milliseconds, bytes: rate * milliseconds * 48, ringBytes, milliseconds, turn });
 }
 
 test("lines that come one by one are out within some milliseconds", () => {
@@ -22,6 +22,12 @@ test("a flood is gathered until a wake-up is worth its while, however long the l
   }
 });
 
+test("turns of the event loop are worth more", () => {
+  assert.equal(nap(1, 3, true), 3);
+  assert.equal(nap(100, 3, true), 20);
+  assert.equal(nap(400, 3, true), 10);
+});
+
 test("the ring does not fill beyond its sixteenth", () => {
   assert.equal(nap(5000, 5), 2);
   assert.equal(nap(10_000, 1), 1);
@@ -30,7 +36,7 @@ test("the ring does not fill beyond its sixteenth", () => {
 });
 
 test("what was there in no time at all is no infinite rate", () => {
-  assert.equal(napLength({ records: 1, bytes: 48, ringBytes, milliseconds: 0 }), 3);
+  assert.equal(napLength({ records: 1, bytes: 48, ringBytes, milliseconds: 0, turn: false }), 3);
 });
 
 /** Naps on a clock that only sleeping moves. */

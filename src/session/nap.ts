@@ -8,6 +8,8 @@ export interface Look {
   readonly bytes: number;
   readonly milliseconds: number;
   readonly ringBytes: number;
+  /** Whether the event loop has a turn in between, which costs twice as much again. */
+  readonly turn: boolean;
 }
 
 /** Records a millisecond from which on lines are more than a person reads. */
@@ -21,10 +23,11 @@ const inFlood = 10;
 const gathered = 1 / 16;
 
 /** Milliseconds; 0 when there is no time for a nap. */
-export function napLength({ records, bytes, ringBytes, milliseconds }: Look): number {
+export function napLength({ records, bytes, ringBytes, milliseconds, turn }: Look): number {
   const elapsed = Math.max(milliseconds, 0.1);
   const rate = records / elapsed;
-  const most = rate > flood ? Math.min(Math.max(worth / rate, whileRead), inFlood) : whileRead;
+  const costs = turn ? 2 : 1;
+  const most = rate > flood ? Math.min(Math.max(costs * worth / rate, whileRead), costs * inFlood) : whileRead;
   return Math.floor(Math.min(most, (ringBytes * gathered * elapsed) / bytes));
 }
 

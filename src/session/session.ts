@@ -100,6 +100,8 @@ export class AttachError extends Error {
 
 /** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
 const batchRecords = 4096;
+/** And so many such batches in a row while the ring is half full: it is what must not overflow. */
+const hurriedBatches = 16;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
 /** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
@@ -465,7 +467,8 @@ class LiveSession implements Session {
   #attachOne({ program, descriptor }: LoadedProgram): Attachment {
     const provider = this.#options.findProvider(program.provider);
     if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
-    const pid = this.#options.follow ? undefined : this.#options.pid;
+    const { follow, pid: named } = this.#options;
+    const pid = follow ? undefined : named ?? (provider.followsCommand ? this.childPid : undefined);
     return provider.attach({
       program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
       ...(pid === undefined ? {} : { pid }),
@@ -538,6 +541,7 @@ class LiveSession implements Session {
     let looked = uptime();
     let records = 0;
     let from = ring?.consumed ?? 0;
+    let hurried = 0;
     while (!this.#over) {
       const count = ring?.drain(this.#take, batchRecords) ?? 0;
       if (count > 0) this.#consumer.flush();
@@ -552,6 +556,8 @@ class LiveSession implements Session {
       records += count;
       // Behind: timers and signals have their turn, and on.
       if (count === batchRecords) {
+        if (ring && ring.available() > ringBytes / 2 && ++hurried < hurriedBatches) continue;
+        hurried = 0;
         await naps.turn();
         continue;
       }
@@ -559,7 +565,9 @@ class LiveSession implements Session {
         await this.#idle(watched || moved ? countersAt - now : forever);
         naps.turned();
       } else {
-        const nap = naps.take(napLength({ records, bytes: ring.consumed - from, ringBytes, milliseconds: now - looked }), this.#free, now);
+        const free = this.#free;
+        const look = { records, bytes: ring.consumed - from, ringBytes, milliseconds: now - looked, turn: free <= 0 };
+        const nap = naps.take(napLength(look), free, now);
         if (nap) await nap;
       }
       looked = now;
