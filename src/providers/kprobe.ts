@@ -147,11 +147,13 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         const session = request.context.load.attachType === BPF_TRACE_KPROBE_SESSION;
         const functions = session ? request.sites.length / 2 : request.sites.length;
         // A link takes either names or addresses.
-        const byName = groupBy(Array(functions).keys(), (i) => ((request.sites[i].data as KprobeSite).symbol === undefined ? "address" : "name"));
-        for (const [by, indices] of byName) {
+        const named: number[] = [];
+        const placed: number[] = [];
+        for (let i = 0; i < functions; i++) ((request.sites[i].data as KprobeSite).symbol === undefined ? placed : named).push(i);
+        for (const indices of [named, placed].filter(({ length }) => length > 0)) {
           attaching.together(indices, (sites, cookies) => {
             const places = sites.map((site) => site.data as KprobeSite);
-            const functions = by === "name" ? { symbols: places.map(({ symbol = "" }) => symbol) } : { addresses: places.map(({ offset }) => offset) };
+            const functions = indices === named ? { symbols: places.map(({ symbol = "" }) => symbol) } : { addresses: places.map(({ offset }) => offset) };
             const asked = cookies.some((cookie) => cookie !== 0n) ? { cookies } : {};
             const descriptor = linkCreateKprobeMulti(request.program, { ...functions, ...asked, isReturn: returns, session });
             links.push({ descriptor, sites });

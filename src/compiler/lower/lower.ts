@@ -8,6 +8,7 @@ import type { IrFunction, IrModule } from "../ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
 import type { EventSchema, WatchedPlace } from "../plan.ts";
+import { usedBuiltins } from "../uses.ts";
 import { Watches } from "../watches.ts";
 import * as expressions from "./expressions.ts";
 import { probeNames } from "./probe-names.ts";
@@ -59,7 +60,8 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     functions: [],
     schemas: [],
     timeFormats: [],
-    probeNames: probeNames(checked.handlers),
+    // Of those that ask which probe they are at: a wildcard may have ten thousand names.
+    probeNames: probeNames(checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe"))),
     ...(settings.watch ? { watches: new Watches() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
