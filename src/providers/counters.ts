@@ -54,6 +54,7 @@ function counterProvider(name: "software" | "hardware", alias: string, type: num
     usage: `${name}:EVENT[:COUNT]`,
     doc,
     followsProcess: true,
+    followsCommand: true,
     *list(parts) {
       for (const event of names) if (matches(parts[0] ?? "*", event)) yield { probe: `${name}:${event}:` };
     },

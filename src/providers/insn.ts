@@ -35,6 +35,7 @@ export const insn: Provider = {
   aliases: ["kinst"],
   usage,
   doc: "Single instructions of functions, of programs and of the kernel.",
+  followsCommand: true,
   inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("insn", false, system) },
 
   *list(parts, system, { verbose, pid }) {

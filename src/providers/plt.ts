@@ -22,6 +22,7 @@ export const plt: Provider = {
   usage,
   doc: "Calls of imported functions, as a program or library makes them.",
   followsProcess: true,
+  followsCommand: true,
   inFiles: { context },
 
   *list(parts, system, { pid }) {

@@ -15,6 +15,8 @@ export interface Provider {
   readonly doc: string;
   /** With `-p`, attach() sees to it that only that process is traced; otherwise the handler looks at the pid itself. */
   readonly followsProcess?: boolean;
+  /** With `-c`, too: attach() is given the command, and only that is traced. */
+  readonly followsCommand?: boolean;
   /** What it is about happens in no process that could be traced: with `--follow` it is not asked whose it is. */
   readonly inNoProcess?: boolean;
   /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */

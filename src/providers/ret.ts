@@ -37,6 +37,7 @@ export const ret: Provider = {
   aliases: [],
   usage,
   doc: "Return instructions of functions, of programs and of the kernel; the stack is not touched.",
+  followsCommand: true,
   inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("ret", true, system) },
 
   *list(parts, system, { verbose, pid }) {

@@ -60,6 +60,7 @@ export const profile: Provider = {
   usage: "profile:TIME or profile:(hz|s|ms|us):COUNT",
   doc: "At a fixed rate on every CPU: timed sampling.",
   followsProcess: true,
+  followsCommand: true,
   *list(parts) {
     for (const unit of listed) if (matches(parts[0] ?? "*", unit)) yield { probe: `profile:${unit}:` };
   },

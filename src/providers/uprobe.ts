@@ -43,6 +43,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
     usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY@FILE:LINE[:COLUMN]`,
     doc: returns ? "Returns of functions of programs and libraries." : "Functions, source lines and instructions of programs and libraries.",
     followsProcess: true,
+    followsCommand: true,
     inFiles: { context: (system) => userContext({ provider: name, returns, system }) },
 
     *list(parts, system, options) {

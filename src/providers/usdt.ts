@@ -20,6 +20,7 @@ export const usdt: Provider = {
   usage: "usdt:BINARY:[NAMESPACE:]PROBE",
   doc: "Static probes of programs and libraries.",
   followsProcess: true,
+  followsCommand: true,
   inFiles: { context: (system) => userContext({ provider: "usdt", returns: false, system }) },
 
   *list(parts, system, options) {

@@ -21,6 +21,7 @@ function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider 
     usage: `${name}:ADDRESS:LENGTH:MODE`,
     doc: "When memory is written (w), read or written (rw) or executed (x).",
     followsProcess: true,
+    followsCommand: true,
     list: () => [],
     resolve(spec, system) {
       const [addressText, lengthText, modeText] = spec.parts;

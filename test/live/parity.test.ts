@@ -74,6 +74,23 @@ test("what is traced of a command begins with its exec", async () => {
   assert.equal(stdout, "sh execve\ntrue brk\n\n\n@by[sh]: 1\n");
 });
 
+test("-c narrows probes of programs and of time to the command, and tracepoints not at all", async () => {
+  const folder = temporaryFolder();
+  try {
+    const calls = join(folder.path, "calls");
+    execFileSync("gcc", ["-O1", "-o", calls, "-x", "c", "-"], { input: callsSource });
+    const script = `uprobe:${calls}:leaf_sub, uretprobe:${calls}:leaf_sub, insn:${calls}:leaf_sub:0, ret:${calls}:leaf_sub { @calls = count(); }
+      software:faults:1, profile:hz:999 /pid != cpid/ { @others = count(); }
+      tracepoint:sched:sched_process_exec /curtask.real_parent.tgid == cpid/ { @children = count(); }`;
+    const maps = async (...options: readonly string[]): Promise<string> => (await strobe(["-q", "-e", script, ...options])).stdout.replace(/^\d+\n/gm, "").trim();
+    assert.equal(await maps("-c", `${calls} 3`), "@calls: 12");
+    assert.equal(await maps("-c", `sh -c "${calls} 3; ${calls} 2; true"`), "@children: 2");
+    assert.match(await maps("--follow", "-c", `sh -c "${calls} 3; ${calls} 2; true"`), /@calls: 20\n@children: 2\n@others: \d+/);
+  } finally {
+    folder.remove();
+  }
+});
+
 test("a wildcard beside another place may match nothing, alone it may not", async () => {
   const together = await strobe(["-e", "tracepoint:sched:sched_switch, tracepoint:sched:no_such_*, uprobe:libc:no_such_* { exit(); }"]);
   assert.match(together.stderr, /^Attached 1 probe$/m);
