@@ -29,10 +29,10 @@ const command = {
   ...shared, format: "cjs", splitting: false, outdir: "dist", minifySyntax: true, minifyWhitespace: true,
   define: { "import.meta.url": "__filename" },
 };
-const { first, rest } = await buildParts(command);
+const parts = await buildParts(command);
 await build({
   ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false,
-  define: { ...command.define, FIRST: JSON.stringify(first), REST: JSON.stringify(rest) },
+  define: { ...command.define, PARTS: JSON.stringify(parts) },
 });
 await build({
   ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, minifyIdentifiers: true, packages: "bundle", external: ["koffi", "iced-x86"],

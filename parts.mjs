@@ -18,7 +18,7 @@ export async function buildParts(options) {
   const wanted = { first: across(false), rest: across(true) };
   const named = (name, contents, mine) => part({ ...options, ...wrapper, entryNames: `${name}-[hash]`, metafile: true }, contents, mine);
   return {
-    first: await named("command", `export * from "./${roots[0]}";\n${table(wanted.first)}`, (path) => first.has(path)),
+    command: await named("command", `export * from "./${roots[0]}";\n${table(wanted.first)}`, (path) => first.has(path)),
     rest: await named("rest", table(wanted.rest), (path) => !first.has(path)),
   };
 }

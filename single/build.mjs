@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { inject } from "postject";
+import { buildParts } from "../parts.mjs";
 
 const node = process.env.NODE ?? process.execPath;
 const scratch = resolve("build/single");
@@ -15,7 +16,6 @@ const bundle = {
   define: { "import.meta.url": "__filename" },
 };
 const assets = {
-  "command.js": join(scratch, "command.js"),
   "koffi.node": resolve(`node_modules/@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`),
   "iced-x86.js": resolve("node_modules/iced-x86/iced_x86.js"),
   "iced-x86.wasm": resolve("node_modules/iced-x86/iced_x86_bg.wasm"),
@@ -44,13 +44,10 @@ async function make(file, keep, more) {
 mkdirSync(scratch, { recursive: true });
 // The library that rewrites the file warns of section names that Node's own build left out.
 console.warn = () => {};
-await build({
-  ...bundle, entryPoints: ["src/cli/main.ts"], outfile: assets["command.js"], alias: { "node:module": resolve("single/module.ts") },
-  external: ["koffi", "iced-x86"],
-});
+const parts = await buildParts({ ...bundle, outdir: scratch, alias: { "node:module": resolve("single/module.ts") }, external: ["koffi", "iced-x86"] });
+for (const [name, file] of Object.entries(parts)) assets[`${name}.js`] = join(scratch, file);
 // Code is compiled when it runs, so it has to run once: in such a file, since V8 takes compiled code only from its like.
 const maker = join(scratch, "maker");
-const cache = join(scratch, "command.cache");
-await make(maker, cache, {});
+await make(maker, scratch, {});
 run(maker, "-q", "-e", 'begin { printf("%d\\n", 1); exit(); }');
-await make(target, "", { "command.cache": cache });
+await make(target, "", Object.fromEntries(Object.keys(parts).map((name) => [`${name}.cache`, join(scratch, `${name}.cache`)])));

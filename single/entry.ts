@@ -2,25 +2,21 @@
 // snapshot of the heap has no compiled code in it, and starts later.)
 import { writeFileSync } from "node:fs";
 import { getRawAsset } from "node:sea";
-import { Script } from "node:vm";
+import { Parts } from "../src/cli/parts.ts";
 
-/** Where the compiled code is to be written: in the file that is made to make it, else empty. build.mjs knows. */
+/** The folder that compiled code is to be written to: in the file that is made to make it, else empty. build.mjs knows. */
 declare const KEEP: string;
 
-type Command = typeof import("../src/cli/main.ts");
-
-// esbuild writes ASCII only, which is read fastest as what it is.
-const source = Buffer.from(getRawAsset("command.js") as ArrayBuffer).toString("latin1");
-const cachedData = KEEP === "" ? Buffer.from(getRawAsset("command.cache") as ArrayBuffer) : undefined;
-const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, { filename: "strobe", cachedData });
-const command: { exports: Partial<Command> } = { exports: {} };
-script.runInThisContext()(command.exports, require, command, process.execPath, "/");
-const { exitNow, main, warmUp } = command.exports as Command;
+const asset = (name: string): Buffer => Buffer.from(getRawAsset(name) as ArrayBuffer);
+const parts = new Parts((name) => ({
+  // esbuild writes ASCII only, which is read fastest as what it is.
+  source: asset(`${name}.js`).toString("latin1"), filename: process.execPath, folder: "/",
+  compiled: KEEP === "" ? asset(`${name}.cache`) : undefined,
+}), require);
+const { exitNow, main } = parts.command;
 
 void main(process.argv.slice(2)).then(({ exitCode, traced }) => {
-  if (KEEP !== "") {
-    warmUp();
-    writeFileSync(KEEP, script.createCachedData());
-  } else if (traced) exitNow(exitCode);
+  if (KEEP !== "") parts.keep((name, compiled) => writeFileSync(`${KEEP}/${name}.cache`, compiled));
+  else if (traced) exitNow(exitCode);
   process.exit(exitCode);
 });
