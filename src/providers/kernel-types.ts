@@ -106,7 +106,7 @@ export class KernelTypes implements TypeScope {
       : this.#functions.get(name) ?? this.btf.base?.find(name, "function");
     if (id === undefined) return undefined;
     const type = this.btf.type(id);
-    return type.kind === "function" ? this.#signature(id, type.type, 0) : undefined;
+    return type.kind === "function" && this.btf.kind(type.type) === "function-prototype" ? this.#signature(id, type.type, 0) : undefined;
   }
 
   /** A raw tracepoint's arguments. Its id is that of the typedef, which is what attaching by BTF wants. */
@@ -115,9 +115,17 @@ export class KernelTypes implements TypeScope {
     const id = btf.find(TRACEPOINT_PREFIX + name, "typedef");
     if (id === undefined) return undefined;
     const pointer = btf.type(btf.strip(id));
-    if (pointer.kind !== "pointer") return undefined;
-    const bare = this.#signature(id, pointer.type, 1);
-    if (bare === undefined || bare.parameters.every((parameter) => parameter.name !== "")) return bare;
+    if (pointer.kind !== "pointer" || btf.kind(pointer.type) !== "function-prototype") return undefined;
+    // To attach there takes no more than the id.
+    let signature: Signature | undefined;
+    const whole = (): Signature => (signature ??= this.#tracepointSignature(name, id, pointer.type));
+    return { id, get parameters() { return whole().parameters; }, get result() { return whole().result; } };
+  }
+
+  #tracepointSignature(name: string, id: number, prototypeId: number): Signature {
+    const btf = this.btf;
+    const bare = this.#signature(id, prototypeId, 1);
+    if (bare.parameters.every((parameter) => parameter.name !== "")) return bare;
 
     // The typedef's prototype names nothing; the functions made for the same tracepoint do.
     for (const prefix of TRACEPOINT_FUNCTIONS) {
@@ -156,9 +164,10 @@ export class KernelTypes implements TypeScope {
       .filter((name) => !name.includes("__")).sort();
   }
 
-  #signature(id: number, prototypeId: number, skip: number): Signature | undefined {
+  /** @throws BtfError when that is no prototype */
+  #signature(id: number, prototypeId: number, skip: number): Signature {
     const prototype = this.btf.type(prototypeId);
-    if (prototype.kind !== "function-prototype") return undefined;
+    if (prototype.kind !== "function-prototype") throw new BtfError(`type ${prototypeId} is no prototype`);
     const parameters: Parameter[] = [];
     for (const { name, type } of prototype.parameters.slice(skip)) {
       // The nameless void at the end is `...`.

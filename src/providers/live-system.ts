@@ -185,7 +185,8 @@ class Live implements LiveSystem {
   rawTracepoint(name: string): ReturnType<System["rawTracepoint"]> {
     const found = this.#signature((types) => types.rawTracepoint(name));
     if (found === undefined) return undefined;
-    return { btfId: found.signature.id, args: found.signature.parameters, ...(found.module === VMLINUX ? {} : { module: found.module }) };
+    const { signature, module } = found;
+    return { btfId: signature.id, get args() { return signature.parameters; }, ...(module === VMLINUX ? {} : { module }) };
   }
 
   hasRawTracepoint(name: string): boolean {
