@@ -14,19 +14,20 @@ const lowerHex = encoder.encode("0123456789abcdef");
 /** "00" to "99". */
 const pairs = encoder.encode(Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")).join(""));
 
+// Each calls the next in one place: V8 compiles what is called once more for every place.
+
 /** A non-negative integer below 2^53 in decimal. */
 export function decimal(out: Uint8Array, at: number, value: number): number {
-  if (value < 1e9) return upToNine(out, at, value | 0);
   // Integers of 32 bits are divided several times faster than doubles, so the value is cut into pieces of nine digits.
-  const high = Math.floor(value / 1e9);
-  return nine(out, upToNine(out, at, high | 0), (value - high * 1e9) | 0);
+  const high = value < 1e9 ? 0 : Math.floor(value / 1e9);
+  const end = upToNine(out, at, (high === 0 ? value : high) | 0);
+  return high === 0 ? end : nine(out, end, (value - high * 1e9) | 0);
 }
 
 /** An integer of at most 32 bits in decimal. */
 export function decimalSigned(out: Uint8Array, at: number, value: number): number {
-  if (value >= 0) return decimal(out, at, value);
-  out[at] = minus;
-  return decimal(out, at + 1, -value);
+  if (value < 0) out[at++] = minus;
+  return decimal(out, at, value < 0 ? -value : value);
 }
 
 /** Below 10^9. */
@@ -49,16 +50,25 @@ function upToNine(out: Uint8Array, at: number, value: number): number {
   return end;
 }
 
-/** Below 10^9, with its leading zeros. */
+/** Below 10^9, with its leading zeros: without a loop, so that the processor divides several at a time. */
 function nine(out: Uint8Array, at: number, value: number): number {
-  for (let to = at + 7; to > at; to -= 2) {
-    const next = (value / 100) | 0;
-    const pair = (value - next * 100) << 1;
-    out[to + 1] = pairs[pair + 1];
-    out[to] = pairs[pair];
-    value = next;
-  }
-  out[at] = zero + value;
+  const upper = (value / 10000) | 0;
+  const first = (upper / 10000) | 0;
+  const middle = upper - first * 10000;
+  const lower = value - upper * 10000;
+  const a = (middle / 100) | 0;
+  const b = middle - a * 100;
+  const c = (lower / 100) | 0;
+  const d = lower - c * 100;
+  out[at] = zero + first;
+  out[at + 1] = pairs[a << 1];
+  out[at + 2] = pairs[(a << 1) + 1];
+  out[at + 3] = pairs[b << 1];
+  out[at + 4] = pairs[(b << 1) + 1];
+  out[at + 5] = pairs[c << 1];
+  out[at + 6] = pairs[(c << 1) + 1];
+  out[at + 7] = pairs[d << 1];
+  out[at + 8] = pairs[(d << 1) + 1];
   return at + 9;
 }
 
@@ -75,10 +85,12 @@ export function unsigned64(out: Uint8Array, at: number, words: Uint32Array, word
 /** The signed 64-bit integer in the words `word` and `word + 1`. */
 export function signed64(out: Uint8Array, at: number, words: Uint32Array, word: number): number {
   const high = words[word + 1] | 0;
-  if (high >= 0) return unsigned64(out, at, words, word);
-  if (high <= -two21) return ascii(out, at, BigInt.asIntN(64, (BigInt(words[word + 1]) << 32n) | BigInt(words[word])).toString());
-  out[at] = minus;
-  return decimal(out, at + 1, -(high * two32 + words[word]));
+  if (high >= two21 || high <= -two21) {
+    return ascii(out, at, BigInt.asIntN(64, (BigInt(words[word + 1]) << 32n) | BigInt(words[word])).toString());
+  }
+  const value = high * two32 + words[word];
+  if (value < 0) out[at++] = minus;
+  return decimal(out, at, value < 0 ? -value : value);
 }
 
 /** The 64-bit integer in the words `word` and `word + 1` in hexadecimal. */
