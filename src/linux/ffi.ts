@@ -1,6 +1,8 @@
 // Calls into libc through koffi: one variadic-free view of syscall(2), and mapped memory as ArrayBuffers.
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { check } from "./error.ts";
 import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
@@ -19,18 +21,36 @@ interface ForeignFunction {
 let native: Native | undefined;
 let systemCall: ForeignFunction | undefined;
 
+/** Where npm puts packages, from dist: of a checkout, and beside strobe as a package. */
+const packageFolders = ["../node_modules/", "../../"];
+
 function koffi(): Native {
-  if (native) return native;
+  return (native ??= loadKoffi());
+}
+
+function loadKoffi(): Native {
+  const { arch } = process;
+  // The addon itself: koffi's JavaScript wrapper costs another 5 to 8 ms of start-up and adds nothing that we use.
+  const addon = `@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`;
   const require = createRequire(import.meta.url);
-  const arch = process.arch;
   try {
-    // The addon itself: koffi's JavaScript wrapper costs another 5 to 8 ms of start-up and adds nothing that we use.
-    native = require(`@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`) as Native;
+    const path = beside(addon);
+    if (path === undefined) return require(addon) as Native;
+    const loaded = { exports: {} };
+    process.dlopen(loaded, path);
+    return loaded.exports as Native;
   } catch {
     // musl, other layouts of the package, a koffi built from source.
-    native = require("koffi") as Native;
+    return require("koffi") as Native;
   }
-  return native;
+}
+
+/** A package's file where npm most likely put it: Node takes a millisecond to find it. */
+function beside(name: string): string | undefined {
+  const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;
+  // Not beside a program that has Node, and the addon, in it.
+  if (!here.endsWith("js")) return undefined;
+  return packageFolders.map((folder) => join(dirname(here), folder, name)).find((path) => existsSync(path));
 }
 
 function libcSyscall(): ForeignFunction {
