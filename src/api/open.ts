@@ -14,6 +14,8 @@ export interface OpenOptions extends ScriptOptions {
   readonly log?: (line: string) => void;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean;
+  /** Attaches, and that is all. */
+  readonly dryRun?: boolean;
   /** The maps are there, and nothing is attached yet. */
   readonly loaded?: (session: Session) => void;
   /** Compiles again, without direct loads; a script's text unless given. */
@@ -24,7 +26,7 @@ export interface OpenOptions extends ScriptOptions {
 export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
   const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
-    const { consumer, pid, command, follow, unsafe, log, verifierLog, stats, maxOverhead, loaded } = options;
+    const { consumer, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded } = options;
     const follower = following === undefined ? undefined : new (followers().Follower)({
       following, source, pid, follow, log: (line) => log?.(line),
       trouble(line) {
@@ -33,7 +35,7 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
       },
     });
     try {
-      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, follow, unsafe, log, verifierLog, stats, maxOverhead, loaded });
+      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded });
       follower?.start(session);
       return session;
     } catch (error) {

@@ -52,7 +52,7 @@ export async function run(options: Options): Promise<number> {
     });
   }
   try {
-    session = await openScript(source, compiled, { ...script, consumer, log, verifierLog: options.debug.includes("verifier") });
+    session = await openScript(source, compiled, { ...script, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier") });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;

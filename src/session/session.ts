@@ -44,6 +44,8 @@ export interface SessionOptions {
   readonly maxOverhead?: number;
   /** Measures what the handlers cost: `stats()`, and the consumer is told at the end. */
   readonly stats?: boolean;
+  /** Attaches, and that is all: neither begin and end nor the command run. */
+  readonly dryRun?: boolean;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean;
   /** What was done, a line a step (`-v`). */
@@ -218,9 +220,9 @@ class LiveSession implements Session {
       this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
       this.#consumer.attached(this.attached);
       this.#consumer.flush();
-      this.#runIterators();
+      if (!this.#options.dryRun) this.#runIterators();
       const target = this.#target;
-      if (target && !this.#over) {
+      if (target && !this.#over && !this.#options.dryRun) {
         void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));
         target.go();
       }
@@ -362,6 +364,7 @@ class LiveSession implements Session {
 
   /** `begin` or `end`: on the host, or once in the kernel when they need it. */
   #runOnce(provider: "begin" | "end"): void {
+    if (this.#options.dryRun) return;
     for (const host of this.#plan.hosts) {
       if (host.provider === provider) this.#runHost(host)();
     }

@@ -1,7 +1,7 @@
 // The command as a person meets it: flags, messages, signals, what it leaves behind.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { syscallsSource } from "../support/programs.ts";
@@ -132,6 +132,18 @@ test("what cannot be undone needs --unsafe", async () => {
   assert.match(refused.stderr, /--unsafe/);
   const allowed = await strobe(["-q", "--unsafe", "-e", script]);
   assert.equal(allowed.stdout, "from the shell\n\n\n");
+});
+
+test("--dry-run runs neither begin and end nor the command", async () => {
+  const folder = temporaryFolder();
+  try {
+    const begun = join(folder.path, "begun");
+    const script = `begin { system("touch ${begun}"); exit(3); } end { system("touch ${begun}"); } tracepoint:sched:sched_switch { @ = 1; }`;
+    const { stdout, stderr, code } = await strobe(["--dry-run", "--unsafe", "-e", script, "-c", `touch ${begun}`]);
+    assert.deepEqual([stdout, stderr, code, existsSync(begun)], ["", "Attached 3 probes\n", 0, false]);
+  } finally {
+    folder.remove();
+  }
 });
 
 test("--dry-run attaches and leaves", async () => {

@@ -139,11 +139,13 @@ test("a file that is there already is not probed twice when it is opened", async
 });
 
 test("-c: any function of the command itself from its first instruction on, and of no other program", async () => {
-  assert.equal(await over(forker, "uprobe:*:own { @[pid == cpid] = count(); } uprobe:*:main { @main = count(); }"), "@[false]: 6\n@[true]: 100\n@main: 1");
+  const script = "uprobe:*:own { @[pid == cpid] = count(); } uprobe:*:main { @main = count(); }";
+  assert.equal(await over(forker, script), "@[true]: 100\n@main: 1");
+  assert.equal(await over(forker, script, "--follow"), "@[false]: 6\n@[true]: 100\n@main: 1");
 });
 
-test("-c: what a child of the command opens", async () => {
-  assert.equal(await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }"), "@: 45");
+test("--follow -c: what a child of the command opens", async () => {
+  assert.equal(await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }", "--follow"), "@: 45");
 });
 
 test("places inside functions, lines with their variables, and the library's own calls", async () => {
