@@ -58,6 +58,7 @@ class Live implements LiveSystem {
   #kernelImage: KernelImage | string | undefined;
   #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
   #functions: readonly string[] | undefined;
+  #init: readonly [bigint, bigint] | undefined;
   #locations: { readonly of: FunctionLocations | undefined } | undefined;
   #typedFunctions: readonly string[] | undefined;
   #sharedNames: ReadonlySet<string> | undefined;
@@ -99,8 +100,7 @@ class Live implements LiveSystem {
     const symbols = this.kallsyms();
     if (symbols.size === 0) return [...names].sort();
     // Deleting as they are met leaves out what occurs twice.
-    const init = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n] as const;
-    return symbols.namesOutside(...init).filter((name) => names.delete(name)).sort();
+    return symbols.namesOutside(...this.#initText()).filter((name) => names.delete(name)).sort();
   }
 
   functionModule(name: string): string | undefined {
@@ -114,11 +114,17 @@ class Live implements LiveSystem {
     this.#sharedNames ??= names().sharedNames(() => this.kallsyms());
     if (!this.#sharedNames.has(name)) return [];
     const symbols = this.kallsyms();
-    const [start, end] = [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n];
+    const [start, end] = this.#initText();
     const addresses = (this.#sharedFunctions ??= symbols.sharedFunctions()).get(name) ?? [];
     // What was only there while the kernel started is no function any more.
     return addresses.filter((address) => address < start || address >= end)
       .map((address) => ({ address, module: symbols.lookup(address)?.module ?? VMLINUX }));
+  }
+
+  /** Where code is that was only there while the kernel started. */
+  #initText(): readonly [bigint, bigint] {
+    const symbols = this.kallsyms();
+    return (this.#init ??= [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n]);
   }
 
   functionsAt({ module, name }: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined {
