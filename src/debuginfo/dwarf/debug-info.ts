@@ -58,6 +58,8 @@ export type KeptPart = UnitSection | "addresses" | "lines";
 
 /** Sections from this size on are worth keeping the index of, and threads of their own. */
 const LARGE = 8 << 20;
+/** From so many bytes on, which unit an address is in: asked at the start of any probe on a function, and to be had in few bytes. */
+const MEDIUM = 1 << 20;
 
 /** Sections from this size on are searched for a name; and how often, before an index is made. */
 const SEARCHED = 1 << 20, SEARCHES = 10;
@@ -377,7 +379,8 @@ class Debug implements DebugInfo {
   /** What is worth keeping of a large file. */
   #kept(part: "addresses" | "lines"): Kept | undefined {
     const { catalogs } = this.#files;
-    if (catalogs === undefined || (this.#main.sections.find("debug_info")?.size ?? 0) < (catalogs.least ?? LARGE)) return undefined;
+    const least = catalogs?.least ?? (part === "addresses" ? MEDIUM : LARGE);
+    if (catalogs === undefined || (this.#main.sections.find("debug_info")?.size ?? 0) < least) return undefined;
     return { read: () => catalogs.read(part), write: (bytes) => catalogs.write(part, bytes) };
   }
 
