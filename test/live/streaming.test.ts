@@ -14,11 +14,16 @@ const source = `
 __attribute__((noinline)) void tick(long n) { __asm__ volatile("" : : "r"(n)); }
 int main(int argc, char **argv) { for (long i = 0, n = atol(argv[1]); i < n; i++) tick(i); return 0; }`;
 
+/** Some 50,000 ticks a second: a flood that strobe sleeps in. */
+const flowing = source.replace("tick(i);", "{ tick(i); if (i % 100 == 0) usleep(2000); }").replace("<stdlib.h>", "<stdlib.h>\n#include <unistd.h>");
+
 let objects = "";
 let program = "";
+let flow = "";
 before(() => {
   if (deadline.skip) return;
   program = compileC(folder.path, "ticks", source, ["-O1"]);
+  flow = compileC(folder.path, "flow", flowing, ["-O1"]);
   objects = bpfObjects();
 });
 after(async () => {
@@ -72,6 +77,25 @@ test("one that traces a process sleeps until the process ends", deadline, async 
   } finally {
     sleeper.kill();
   }
+});
+
+test("in a flood of lines intervals tick in time, and Ctrl-C is heard", deadline, async () => {
+  const path = join(folder.path, "flood");
+  const running = startStrobe([
+    "-q", "-o", path, "-c", `${flow} 100000000`, "-e", `uprobe:${flow}:tick { printf("%d\\n", arg0); } interval:ms:10 { printf("at %d\\n", nsecs / 1000000); }`,
+  ]);
+  await sleep(3000);
+  const before = performance.now();
+  running.child.kill("SIGINT");
+  assert.equal((await running.outcome).code, 0);
+  assert.ok(performance.now() - before < 3000);
+  const lines = readFileSync(path, "utf8").split("\n");
+  const numbers = lines.filter((line) => /^\d+$/.test(line)).map(Number);
+  assert.ok(numbers.length > 10_000);
+  assert.ok(numbers.every((number, i) => number === i));
+  const times = lines.filter((line) => line.startsWith("at ")).map((line) => Number(line.slice(3)));
+  const inTime = times.filter((at, i) => i > 0 && Math.abs(at - times[i - 1] - 10) <= 5).length;
+  assert.ok(times.length > 50 && inTime > times.length / 2, `${inTime} of ${times.length}`);
 });
 
 for (const format of ["text", "json"]) {
