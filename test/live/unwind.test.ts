@@ -237,7 +237,7 @@ test("build ids of unwound stacks are those that the kernel finds through frame 
   const run = async (...more: string[]): Promise<string> => {
     const output = join(folder.path, "ids.out");
     writeFileSync(`${path}.sh`, `echo x | ${path}\n`);
-    const { stderr, code } = await strobe(["-q", "-o", output, ...more, "-c", `/bin/sh ${path}.sh`, "-e", script], { deadline: 60_000 });
+    const { stderr, code } = await strobe(["-q", "-o", output, "--follow", ...more, "-c", `/bin/sh ${path}.sh`, "-e", script], { deadline: 60_000 });
     assert.equal(stderr, "");
     assert.equal(code, 0);
     return readFileSync(output, "utf8");
