@@ -6,6 +6,7 @@ import { compileScript } from "../src/api/compile.ts";
 import type { Compiled } from "../src/compiler/compile.ts";
 import { compileScript as compileRandom } from "../test/support/differential.ts";
 import { randomProgram, render } from "../test/support/random-programs.ts";
+import { machinePasses } from "../src/compiler/bpf/passes.ts";
 import { passes } from "../src/compiler/optimize/optimize.ts";
 import { CallFrames } from "../src/debuginfo/call-frames.ts";
 import { Btf } from "../src/debuginfo/btf.ts";
@@ -171,7 +172,7 @@ function instructionsOf({ plan, diagnostics }: Compiled): number {
   if (plan === undefined) throw new Error(diagnostics[0]?.message);
   return plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
 }
-export const passNames: readonly string[] = passes.map(({ name }) => name);
+export const passNames: readonly string[] = [...passes.map(({ name }) => name), ...machinePasses];
 
 /** A binary's unwinding table: its rows, bytes in the kernel's maps, and the least milliseconds that it takes to make and to read again. */
 export function unwindingTable(path: string): { readonly rows: number; readonly bytes: number; readonly made: number; readonly read: number } {

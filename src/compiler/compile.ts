@@ -50,7 +50,7 @@ export interface CompileOptions {
   readonly probeFilter?: RegExp;
   /** `-k`: counts reads and look-ups that fail. */
   readonly watch?: boolean;
-  /** Passes of the optimizer to leave out, by name: for the bench. */
+  /** Passes of the optimizer and of the generator to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
   readonly cgroupId?: (path: string) => bigint | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
@@ -110,7 +110,9 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
-    const plan = makePlan(checked, lowered, module, system, { directLoads, governed: options.governed ?? false, growing: options.growing });
+    const plan = makePlan(checked, lowered, module, system, {
+      directLoads, governed: options.governed ?? false, growing: options.growing, without: options.withoutPasses,
+    });
     const alone = options.governed || options.measured || options.growing;
     return { plan: alone ? plan : { ...plan, programs: pairReturns(plan.programs) }, diagnostics, stages };
   } catch (error) {
@@ -247,11 +249,16 @@ function asText(of: object): string {
 
 // ── the plan ──
 
-interface PlanOptions { readonly directLoads: boolean; readonly governed: boolean; readonly growing: boolean }
+interface PlanOptions {
+  readonly directLoads: boolean;
+  readonly governed: boolean;
+  readonly growing: boolean;
+  readonly without: readonly string[] | undefined;
+}
 
 function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, options: PlanOptions): Plan {
   const { capabilities } = system;
-  const { directLoads, governed, growing } = options;
+  const { directLoads, governed, growing, without } = options;
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
@@ -278,7 +285,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files,
+      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files, without,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));

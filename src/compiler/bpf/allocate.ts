@@ -20,14 +20,16 @@ interface Interval {
 }
 
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
-export function allocateRegisters(emitter: Emitter): void {
+export function allocateRegisters(emitter: Emitter, { straightens, joins }: { readonly straightens: boolean; readonly joins: boolean }): void {
   const spillTemporaries = new Set<Register>();
-  emitter.code = withoutUnread(straighten(takeResults(removeUnreachable(emitter.code)), () => emitter.label()), emitter.registerCount);
+  const reached = removeUnreachable(emitter.code);
+  const taken = joins ? takeResults(reached) : reached;
+  emitter.code = withoutUnread(straightens ? straighten(taken, () => emitter.label()) : taken, emitter.registerCount);
   for (let round = 0; ; round++) {
     if (round > 40) throw new Error("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
-    const one = joinCopies(emitter.code, intervals, spillTemporaries);
+    const one = joins ? joinCopies(emitter.code, intervals, spillTemporaries) : Int32Array.from(intervals, (_, register) => register);
     const assigned = new Int8Array(emitter.registerCount).fill(-1);
     const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned);
     rename(emitter.code, (register) => one[register]);

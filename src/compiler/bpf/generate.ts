@@ -190,7 +190,7 @@ function generateFunction(fn: IrFunction, module: IrModule, options: GenerateOpt
     const scope = new FunctionScope(fn, module, options, programType, moved, scratchStart);
     const { emitter } = scope;
     select(scope);
-    allocateRegisters(emitter);
+    allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
     const { offsets, size } = layOutFrame(emitter.code, emitter.objects);
     if (size <= bytes) {
       return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + (limited ? MAY_GOTO_BYTES : 0), scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };

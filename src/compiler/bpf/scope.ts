@@ -10,6 +10,7 @@ import type { ReturnInstances } from "../return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import { lateValues } from "./late.ts";
 import type { Memory, Register } from "./machine.ts";
+import type { MachinePass } from "./passes.ts";
 import { dominators, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
 import { unwoundBytes } from "./unwinder.ts";
@@ -30,6 +31,8 @@ export interface GenerateOptions {
   readonly mappedFiles?: MappedFiles | undefined;
   /** With `-k`: where in the stripe the failures of each watched place are counted. */
   readonly watchOffsets?: readonly number[];
+  /** Passes to leave out (passes.ts). */
+  readonly without?: readonly string[] | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
 }
@@ -97,9 +100,13 @@ export class FunctionScope {
     }
     this.useCounts = counts;
     this.#findPointers();
-    this.late = lateValues(fn, counts);
+    this.late = this.does("late-fields") ? lateValues(fn, counts) : new Map();
     this.#findFused();
     this.#findSeen();
+  }
+
+  does(pass: MachinePass): boolean {
+    return !(this.options.without ?? []).includes(pass);
   }
 
   // ── values ──

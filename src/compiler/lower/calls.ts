@@ -161,6 +161,16 @@ export function mapArgument(f: FunctionState, e: Call): MapAccess {
 
 function find(f: FunctionState, e: Call): Value {
   const { build } = f;
+  const join = build.newBlock();
+  const found = findEither(f, e, join, join);
+  build.seal(join);
+  build.start(join);
+  return found;
+}
+
+/** Goes one of two ways, which the caller seals: an entry is in the variable on the first. Gives whether there is one. */
+export function findEither(f: FunctionState, e: Call, then: number, otherwise: number): Value {
+  const { build } = f;
   const access = mapArgument(f, e);
   const variable = e.args[e.args.length - 1];
   if (variable.kind !== "variable" || variable.slot === undefined) return f.refuse(e.span, "`find()` wants a variable");
@@ -172,7 +182,6 @@ function find(f: FunctionState, e: Call): Value {
   const inMemory = home.kind === "memory" && !isRegister(home.type);
   // Declared here, and perhaps never filled: then it reads as zeros.
   if (inMemory && !known) build.emitFirst({ op: "zero", at: home.place, size: Math.max(1, sizeOf(home.type)) });
-  const join = build.newBlock();
   const edges = build.branch(found);
   build.start(edges.then);
   if (inMemory) {
@@ -184,11 +193,9 @@ function find(f: FunctionState, e: Call): Value {
   } else {
     f.storeHome(home, convert(f, entryValue(f, access, key), access.type, home.type));
   }
-  build.jump(join);
+  build.jump(then);
   build.start(edges.otherwise);
-  build.jump(join);
-  build.seal(join);
-  build.start(join);
+  build.jump(otherwise);
   return found;
 }
 

@@ -6,7 +6,7 @@ import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Source, Value } from "../ir.ts";
 import { accessValue, addressValue, entryValue, locateAccess, locateEntry } from "./access.ts";
 import { builtinLocated, builtinValue } from "./builtins.ts";
-import { callLocated, callValue } from "./calls.ts";
+import { callLocated, callValue, findEither } from "./calls.ts";
 import { divide } from "./division.ts";
 import { equalBytes, equalStrings } from "./equality.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
@@ -128,6 +128,10 @@ export function condition(f: FunctionState, e: Expression, then: number, otherwi
     build.seal(middle);
     build.start(middle);
     f.condition(e.right, then, otherwise);
+    return;
+  }
+  if (e.kind === "call" && e.name === "find" && !isScriptFunction(f, e)) {
+    findEither(f, e, then, otherwise);
     return;
   }
   // A text or a struct as a condition is its address, which is never 0.

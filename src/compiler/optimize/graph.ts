@@ -1,6 +1,6 @@
 // The shape of a function's flow: predecessors, reachable blocks, dominators.
 import type { IrBlock } from "../ir.ts";
-import { retarget, successorsOf } from "./operands.ts";
+import { successorsOf } from "./operands.ts";
 
 export function predecessorsOf(blocks: readonly IrBlock[]): number[][] {
   const predecessors: number[][] = blocks.map(() => []);
@@ -55,11 +55,4 @@ export function dominators(blocks: readonly IrBlock[]): (number | undefined)[] {
     }
   }
   return idom;
-}
-
-/** Only the reachable blocks, numbered anew in reverse postorder. */
-export function compact(blocks: readonly IrBlock[]): IrBlock[] {
-  const order = reversePostorder(blocks);
-  const number = new Map(order.map((id, index) => [id, index]));
-  return order.map((id) => ({ ...blocks[id], terminator: retarget(blocks[id].terminator, (b) => number.get(b) ?? 0) }));
 }

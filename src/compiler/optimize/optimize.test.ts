@@ -6,7 +6,6 @@ import { validateFunction } from "../validate-ir.ts";
 import { shareSubexpressions } from "./common-subexpressions.ts";
 import { dropDeadCode } from "./dead-code.ts";
 import { foldBinary, foldCompare } from "./fold.ts";
-import { simplifyBranches } from "./simplify-branches.ts";
 
 const done: Terminator = { op: "return" };
 const constant = (result: number, value: bigint): Instruction => ({ op: "constant", result, value });
@@ -59,17 +58,6 @@ test("equal reads are shared until something may have written", () => {
   assert.deepEqual(after(shareSubexpressions, before).slice(1), [
     "b0:", "v0 = 64", "v1 = read user v0 + 8 u32", "write-user v0 [s0]:4", "v3 = read user v0 + 8 u32", "emit 0(v1:64, v1:64, v3:64)", "return",
   ]);
-});
-
-test("decided branches go, and blocks with one way in are joined", () => {
-  const before = fn(
-    block([constant(0, 0n)], { op: "branch", condition: 0, then: 1, otherwise: 2 }),
-    block([emit(0)], { op: "jump", to: 3, args: [] }),
-    block([constant(1, 7n)], { op: "jump", to: 4, args: [1] }),
-    block([]),
-    block([emit(2)], done, [2]),
-  );
-  assert.deepEqual(after(simplifyBranches, before), ["b0:", "v0 = 0", "v1 = 7", "emit 0(v1:64)", "return"]);
 });
 
 test("parameters that nobody reads go, with what only they are given", () => {
