@@ -39,7 +39,7 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
       }
       const pattern = functionPattern(spec.parts);
       const targets = findFunctions(pattern, system, "typed").flatMap((found) => system.kernelFunction(found) ?? []);
-      if (targets.length > 0) return { variants: targets.map((target) => variant(target)), diagnostics: sharedName(spec, pattern, system) };
+      if (targets.length > 0) return { variants: targets.map((target) => variant(target)), diagnostics: sharedName(spec, pattern, targets[0].module, system) };
       if (system.symbolAddress(pattern.name) !== undefined) {
         return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, `try kprobe:${pattern.name}`);
       }
@@ -74,11 +74,14 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
   return provider;
 }
 
-/** The kernel is told a name only. */
-function sharedName(spec: ProbeSpec, pattern: FunctionPattern, system: System): readonly Diagnostic[] {
+/** The kernel is told a module and a name only, and takes the one of the lowest address (scripts/kallsyms.c sorts them so). */
+function sharedName(spec: ProbeSpec, pattern: FunctionPattern, module: string, system: System): readonly Diagnostic[] {
   const { length } = hasWildcard(pattern.name) ? [] : functionTargets([pattern.name], pattern, system);
-  return length < 2 ? [] : [{
-    severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes the first`,
+  if (length < 2) return [];
+  const first = system.functionsSharing?.(pattern.name).find((one) => one.module === module);
+  const which = first === undefined ? "the first" : `the first, at 0x${first.address.toString(16)}`;
+  return [{
+    severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes ${which}`,
     help: `kprobe:${pattern.name} probes all of them`,
   }];
 }

@@ -63,7 +63,7 @@ test("an offset is of one function, and fentry's name means the first", () => {
   assert.equal(refusal.help, "choose among kprobe:0x1005, kprobe:0x2005, kprobe:0x9005");
   const fentry = resolve("fentry:show");
   assert.equal(fentry.variants.length, 1);
-  assert.deepEqual(fentry.diagnostics.map(({ severity, message }) => [severity, message]), [["warning", "`show` is the name of 3 functions, of which the kernel takes the first"]]);
+  assert.deepEqual(fentry.diagnostics.map(({ severity, message }) => [severity, message]), [["warning", "`show` is the name of 3 functions, of which the kernel takes the first, at 0x1000"]]);
   assert.deepEqual(resolve("fentry:s*").diagnostics, []);
 });
 
