@@ -231,8 +231,8 @@ export class Elf {
   }
 }
 
-/** Node has zstd from 22.15 on. */
-function unpackedZstd(packed: Buffer, size: number): Buffer {
+/** At most `size` bytes are made of it. Node has zstd from 22.15 on. @throws when it is damaged */
+export function unpackedZstd(packed: Buffer, size: number): Buffer {
   const zlib = process.getBuiltinModule("node:zlib") as { zstdDecompressSync?(packed: Buffer, options: { maxOutputLength: number }): Buffer };
   if (zlib.zstdDecompressSync !== undefined) return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
   const { decompress } = createRequire(import.meta.url)("fzstd") as typeof import("fzstd");

@@ -5,9 +5,10 @@ import { basename, join } from "node:path";
 import { hasDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
 import { ElfError } from "../debuginfo/elf.ts";
 import { placedElf } from "../debuginfo/placed-elf.ts";
-import { absent, elfAt } from "./file-bytes.ts";
+import { absent } from "./file-bytes.ts";
 import { moduleBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
+import { packedElfAt, packedEnding } from "./packed-elf.ts";
 import type { KernelImage } from "./system.ts";
 
 const MODULES = "/sys/module";
@@ -41,7 +42,7 @@ export class ModuleImages {
     let other: string | undefined;
     for (const path of this.#pathsOf(name, running)) {
       try {
-        const elf = elfAt(path);
+        const elf = packedElfAt(path);
         if (elf === undefined || !hasDebugInfo(elf)) continue;
         if (running !== undefined && elf.buildId !== undefined && elf.buildId !== running) {
           other = `${path} is of another build of the module than the one that is loaded`;
@@ -70,7 +71,7 @@ function moduleFiles(): ReadonlyMap<string, readonly string[]> {
   const files = new Map<string, string[]>();
   for (const folder of [`/usr/lib/debug/lib/modules/${version}`, `/usr/lib/debug/usr/lib/modules/${version}`, `/lib/modules/${version}`]) {
     for (const path of filesIn(folder)) {
-      const [, name] = /^(.+)\.ko(?:\.debug)?$/.exec(basename(path)) ?? [];
+      const [, name] = /^(.+)\.ko(?:\.debug)?$/.exec(basename(path).replace(packedEnding, "")) ?? [];
       // The kernel's names of modules have no dashes.
       const known = name?.replaceAll("-", "_");
       if (known !== undefined) files.set(known, [...files.get(known) ?? [], join(folder, path)]);
