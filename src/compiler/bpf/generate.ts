@@ -22,7 +22,7 @@ import {
 import { FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
-import { callsRounds, UNWINDER, UNWINDER_STACK, writeMappedFile, writeUnwinder } from "./unwinder.ts";
+import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
 
 export type { GenerateOptions } from "./scope.ts";
 
@@ -96,6 +96,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   }
   const unwinder = callbackLabels.get(UNWINDER);
   if (unwinder !== undefined) {
+    const { callsRounds, writeMappedFile, writeUnwinder } = require("./unwinder.ts") as typeof import("./unwinder.ts");
     assembler.bind(unwinder);
     subprograms.push({ name: "unwind", label: unwinder });
     const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);

@@ -13,7 +13,7 @@ import type { Memory, Register } from "./machine.ts";
 import type { MachinePass } from "./passes.ts";
 import { dominators, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
-import { unwoundBytes } from "./unwinder.ts";
+import { unwoundBytes } from "./unwinding.ts";
 
 export interface GenerateOptions {
   readonly schemas: readonly EventSchema[];

@@ -7,7 +7,7 @@ import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
-import { UNWINDER, unwoundAddresses, unwoundBytes } from "./unwinder.ts";
+import { UNWINDER, unwoundAddresses, unwoundBytes } from "./unwinding.ts";
 
 type StackSource = Extract<Source, { kind: "stack" }>;
 

@@ -12,15 +12,7 @@ import { cutStack, fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShif
 import type { MappedFiles } from "../mapped-files.ts";
 import type { ReturnInstances } from "../return-instances.ts";
 import type { RelocationNote } from "./machine.ts";
-
-/** Stands for the unwinder among the functions that a handler calls. */
-export const UNWINDER = -2;
-/** Bytes of its frame, with what may_goto keeps there, and of that of what it calls. */
-export const UNWINDER_STACK = 96;
-
-/** What a capture needs of memory: u32 frames, u32 why it ended early, what the walk keeps, then return addresses and a zero. */
-export const unwoundBytes = (frames: number): number => unwoundAddresses + frames * 8 + 8;
-export const unwoundAddresses = 128;
+import { unwoundAddresses } from "./unwinding.ts";
 
 /** Offsets in x86-64's struct pt_regs. */
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
