@@ -1,5 +1,5 @@
 // Events that a `for await` loop takes at rates that a workload makes: from a probe in TypeScript, one at a time and in batches, and
-// lines of a script's printf.
+// lines of a script's printf, likewise.
 import { event, trace, tracepoint } from "../dist/index.mjs";
 import { median, spread, table } from "./statistics.mjs";
 
@@ -21,6 +21,19 @@ const emitted = {
 
 const script = 'tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { printf("%d %s %d\\n", pid, comm, nsecs); }';
 
+const printed = {
+  "lines of printf": async (session) => {
+    let read = 0;
+    for await (const { type } of session) read += type === "printf" ? 1 : 0;
+    return read;
+  },
+  "lines in batches": async (session) => {
+    let read = 0;
+    for await (const batch of session.batches()) for (const { type } of batch) read += type === "printf" ? 1 : 0;
+    return read;
+  },
+};
+
 /**
  * [title, starts a trace and gives what is read from it].
  * @type {readonly (readonly [title: string, start: (command: string) => Promise<{ session: import("../dist/index.mjs").Trace, read: () => Promise<number> }>])[]}
@@ -35,17 +48,10 @@ const ways = [
     );
     return { session, read: () => take(ticks) };
   }]),
-  ["lines of printf", async (command) => {
+  ...Object.entries(printed).map(([title, take]) => [title, async (command) => {
     const session = await trace(script, { command });
-    return {
-      session,
-      read: async () => {
-        let read = 0;
-        for await (const { type } of session) read += type === "printf" ? 1 : 0;
-        return read;
-      },
-    };
-  }],
+    return { session, read: () => take(session) };
+  }]),
 ];
 
 /** Every event is read, or counted as lost: in the kernel's ring or in the queue. */
