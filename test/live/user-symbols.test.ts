@@ -78,9 +78,9 @@ after(async () => {
 });
 
 /** Runs a script over a command; gives what the script printed, without blank lines, offsets as N. */
-async function over(command: string, script: string): Promise<string> {
+async function over(command: string, script: string, ...more: readonly string[]): Promise<string> {
   const output = join(folder.path, "output");
-  const { stderr, code } = await strobe(["-q", "-o", output, "-c", command, "-e", script]);
+  const { stderr, code } = await strobe(["-q", "-o", output, ...more, "-c", command, "-e", script]);
   assert.equal(stderr, "");
   assert.equal(code, 0);
   return offsetsHidden(readFileSync(output, "utf8"));
@@ -108,7 +108,7 @@ test("a child that becomes another program", async () => {
   const forks = compileC(folder.path, "forks", forksSource, [...flags, "-pie", "-fPIE"]);
   assert.equal(await over(`${forks} ${leaves}`, `
     uprobe:${forks}:before_exec { @before[ustack(3)] = count(); }
-    uprobe:${leaves}:leaf_b { @then[ustack(3)] = count(); }`), [
+    uprobe:${leaves}:leaf_b { @then[ustack(3)] = count(); }`, "--follow"), [
     "@before[", "        before_exec+0", "        in_child+N", "        main+N", "]: 1",
     "@then[", "        leaf_b+0", "        caller+N", "        main+N", "]: 1",
   ].join("\n"));
@@ -142,7 +142,7 @@ test("a program that ran already, called once and ended", async () => {
 test("many programs that exit at once", async () => {
   const leaves = compileC(folder.path, "many", leavesSource, [...flags, "-pie", "-fPIE"]);
   assert.equal(await over(`/bin/sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${leaves}; done'`,
-    `uprobe:${leaves}:leaf_a { @[ustack(1), pid] = 1; @n = count(); }`).then((text) => text.replaceAll(/, \d+\]/g, ", PID]")),
+    `uprobe:${leaves}:leaf_a { @[ustack(1), pid] = 1; @n = count(); }`, "--follow").then((text) => text.replaceAll(/, \d+\]/g, ", PID]")),
   [...Array.from({ length: 20 }, () => "@[\n        leaf_a+0\n, PID]: 1"), "@n: 20"].join("\n"));
 });
 
