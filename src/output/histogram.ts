@@ -37,11 +37,12 @@ export function histogramText(type: AggregateType, words: readonly bigint[], div
 }
 
 export function bucketRows(buckets: readonly Bucket[], label: (value: bigint) => string = (value) => shortNumber(value), divisor = 1n): string {
-  const most = buckets.reduce((max, b) => (b.count > max ? b.count : max), 1n);
+  const scaled = buckets.map((bucket) => ({ ...bucket, count: bucket.count / divisor }));
+  const most = scaled.reduce((max, b) => (b.count > max ? b.count : max), 1n);
   let text = "";
-  for (const bucket of buckets) {
+  for (const bucket of scaled) {
     const bar = Number((bucket.count * BigInt(barWidth)) / most);
-    text += `${labelOf(bucket, label).padEnd(labelWidth)}${String(bucket.count / divisor).padStart(countWidth)} `
+    text += `${labelOf(bucket, label).padEnd(labelWidth)}${String(bucket.count).padStart(countWidth)} `
       + `|${"@".repeat(bar).padEnd(barWidth)}|\n`;
   }
   return text;

@@ -70,6 +70,8 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "flags of the allocator", script: begin('printf("%gr %gr %gr %gr\\n", (uint64)0xcc0, 0, 0x2800, 0x1);'), output: `GFP_KERNEL 0 GFP_NOWAIT GFP_DMA\n${end}` },
   { name: "constants of C's headers", script: `#include <errno.h>\n#include <signal.h>\n#include <sys/socket.h>\n#include <syscall.h>\n${begin('print((AF_INET6, O_CREAT | O_TRUNC, S_IFDIR, PF_KTHREAD)); printf("%s %s %s\\n", strerror(EPERM), signal_name(SIGINT), syscall_name(__NR_read));')}`,
     output: `(10, 576, 16384, 2097152)\nOperation not permitted Interrupt read\n${end}` },
+  { name: "a divided histogram", script: begin("@h = hist(5); @h = hist(10); @h = hist(10); @h = hist(10); print(@h, 0, 3); clear(@h);"),
+    output: `@h:\n[4, 8)                 0 |${" ".repeat(52)}|\n[8, 16)                1 |${"@".repeat(52)}|\n\n${end}` },
   { name: "usermode in strobe's own probes", script: begin("print(usermode); print((usermode, curtask.pid == pid));"), output: `1\n(1, true)\n${end}` },
   { name: "printf", script: begin('printf("%d %u %x %X %o %c %%|%5d|%-5d|%05d|%+d|%#x\\n", -1, 7, 255, 255, 8, 65, 42, 42, 42, 42, 255);'), output: `-1 7 ff FF 10 A %|   42|42   |00042|+42|0xff\n${end}` },
   { name: "printf sizes", script: begin('printf("%hhd %hd %d %ld %lld %llu %lx\\n", 1, 2, 3, 4, 5, 6, 255);'), output: `1 2 3 4 5 6 ff\n${end}` },
