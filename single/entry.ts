@@ -15,8 +15,8 @@ const parts = new Parts((name) => ({
 }), require);
 const { exitNow, main } = parts.command;
 
-void main(process.argv.slice(2)).then(({ exitCode, traced }) => {
-  if (KEEP !== "") parts.keep((name, compiled) => writeFileSync(`${KEEP}/${name}.cache`, compiled));
+void main(process.argv.slice(2)).then(async ({ exitCode, traced }) => {
+  if (KEEP !== "") await parts.keep((name, compiled) => writeFileSync(`${KEEP}/${name}.cache`, compiled));
   else if (traced) exitNow(exitCode);
   process.exit(exitCode);
 });

@@ -24,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
-    const traced = exitCode === 0 && !options.help && !options.version && !options.info && !options.list;
+    const traced = exitCode === 0 && traces(options);
     if (traced) (await import("../api/compile.ts")).thisMachine().keepTypes();
     return { exitCode, traced };
   } catch (error) {
@@ -39,6 +39,11 @@ function nameThread(): void {
   } catch {
     // Without /proc it stays "node".
   }
+}
+
+/** Whether these options run a script. */
+function traces({ help, version, fmt, info, list, emit, debug }: Options): boolean {
+  return !(help || version || fmt || info || list || emit) && debug.every((stage) => stage === "verifier");
 }
 
 async function dispatch(options: Options): Promise<number> {

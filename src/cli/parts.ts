@@ -68,8 +68,8 @@ export class Parts {
    * Gives away the compiled code of parts that were loaded without. Functions that have run are in it, others are compiled when they
    * are first called: so it is done at the end.
    */
-  keep(write: (name: PartName, compiled: Buffer) => void): void {
-    if (!this.#first.known) this.command.warmUp();
+  async keep(write: (name: PartName, compiled: Buffer) => void): Promise<void> {
+    if (!this.#first.known) await this.command.warmUp();
     for (const [name, part] of [["command", this.#first], ["rest", this.#rest]] as const) {
       if (part?.known === false) write(name, part.script.createCachedData());
     }

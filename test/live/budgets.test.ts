@@ -85,4 +85,4 @@ test("a one-liner loads none of Node's own modules that it does not use", deadli
 });
 
 /** Raised on purpose only, with a reason in the commit: a person waits for each of these. */
-const budget = { kilobytes: { command: 800, rest: 560 }, files: 9, calls: 260, builtins: 12 };
+const budget = { kilobytes: { command: 780, rest: 600 }, files: 9, calls: 260, builtins: 12 };
