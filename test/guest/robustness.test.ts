@@ -60,6 +60,15 @@ const trialsOf = (kernel: string): readonly Trial[] => [
     },
   },
   {
+    // The kernel looks the probe's number up by where the function begins, which is not where it is traced.
+    name: "functions of a wildcard, by the names of their probes",
+    script: `strobe -q -c '/bin/work 100' -e 'kprobe:vfs_r* /pid == cpid && arg2 == 512/ { @[func, probe] = count(); }'`,
+    check: ({ stdout, stderr, code }) => {
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^@\[vfs_read, kprobe:vfs_read\]: 100$/m, stderr);
+    },
+  },
+  {
     name: "handlers that call what they trace",
     script: `strobe -c '/bin/work 100' -e 'config = { missing_probes = "ignore" } kprobe:__htab_map_lookup_elem,kprobe:bpf_get_current_comm,kprobe:bpf_probe_read_kernel,kprobe:copy_from_kernel_nofault,
       kprobe:bpf_get_stackid,kprobe:bpf_ringbuf_reserve,kprobe:htab_map_update_elem { @[comm, probe, kstack(2)] = count(); @b[tid] = sum(((struct task_struct *)curtask).pid); }
