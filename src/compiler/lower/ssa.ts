@@ -206,11 +206,9 @@ export class FunctionBuilder {
     if (!block.sealed) {
       value = this.#addParameter(block, variable).value;
     } else if (block.predecessors.length === 0) {
-      value = this.newValue();
-      block.instructions.unshift({ op: "constant", result: value, value: 0n });
-      this.#constants.set(value, 0n);
+      value = this.#zeroAt(block);
     } else if (block.predecessors.length === 1) {
-      value = this.#readIn(variable, block.predecessors[0]);
+      return this.#readAbove(variable, id);
     } else {
       // The parameter is there before its arguments are looked for: that ends the search in loops.
       const parameter = this.#addParameter(block, variable);
@@ -218,6 +216,27 @@ export class FunctionBuilder {
       value = this.#supply(id, parameter);
     }
     block.definitions.set(variable, value);
+    return value;
+  }
+
+  #zeroAt(block: Draft): Value {
+    const value = this.newValue();
+    block.instructions.unshift({ op: "constant", result: value, value: 0n });
+    this.#constants.set(value, 0n);
+    return value;
+  }
+
+  /** Up through blocks with one way in. A ring of them is a loop that nothing leads to. */
+  #readAbove(variable: Variable, id: number): Value {
+    const passed = new Set<Draft>();
+    let at = id;
+    for (let block = this.#blocks[at]; !passed.has(block); block = this.#blocks[at]) {
+      if (block.definitions.has(variable) || !block.sealed || block.predecessors.length !== 1) break;
+      passed.add(block);
+      [at] = block.predecessors;
+    }
+    const value = passed.has(this.#blocks[at]) ? this.#zeroAt(this.#blocks[at]) : this.#readIn(variable, at);
+    for (const block of passed) block.definitions.set(variable, value);
     return value;
   }
 
