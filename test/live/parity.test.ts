@@ -154,7 +154,11 @@ test("loops over maps stand in loops over maps", async () => {
 });
 
 test("a probe that needs more memory than the kernel has for it is refused at its place", async () => {
-  const script = `tracepoint:syscalls:sys_enter_read { ${["a", "b", "c", "d"].map((name) => `$${name} = str(args.buf, 12000); @${name} = $${name};`).join(" ")} exit(); }`;
+  // Four texts, all of them wanted at the end.
+  const names = ["a", "b", "c", "d"];
+  const script = `tracepoint:syscalls:sys_enter_read {
+    ${names.map((name, i) => `$${name} = str(args.buf + ${i}, 12000);`).join(" ")} ${names.map((name) => `@${name} = $${name};`).join(" ")} exit();
+  }`;
   const { stderr, code } = await strobe(["-q", "-e", script], { env: { ...process.env, BPFTRACE_MAX_STRLEN: "12000" } });
   assert.equal(code, 1);
   assert.match(stderr, /^-e:1:1: error: this probe needs \d+ bytes of working memory, and the kernel has 32768 for it\n/);
