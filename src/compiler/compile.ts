@@ -20,7 +20,7 @@ import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
-import type { HostProgram, KernelProgram, Plan } from "./plan.ts";
+import type { HostProgram, KernelMap, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { pairReturns } from "./return-pairs.ts";
 import { returnInstances } from "./return-instances.ts";
@@ -299,8 +299,11 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     name: module.functions[h.function].name, provider: h.handler.provider, sites: h.handler.sites,
     source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
   }));
+  // The ring of events takes some milliseconds to make and to let go of, and megabytes.
+  const asked = new Set(programs.flatMap(({ relocations }) => relocations.filter(({ kind }) => kind === "map").map(({ map }) => map)));
+  const created = maps.map((map, i): KernelMap => (map.role.kind === "events" && !growing && !asked.has(i) ? { ...map, unused: true } : map));
   return {
-    config: checked.config, maps: module.maps, kernelMaps: maps, programs, hosts, schemas,
+    config: checked.config, maps: module.maps, kernelMaps: created, programs, hosts, schemas,
     probeNames: module.probeNames, timeFormats, printStyle: checked.program.dialect.printStyle, watches: lowered.watches,
   };
 }

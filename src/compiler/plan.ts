@@ -63,6 +63,8 @@ export interface KernelMap {
   readonly flags: number;
   /** Role "map": where in the per-CPU stripe the count of refused updates (the map is full) is; absent: not counted. */
   readonly failureOffset?: number;
+  /** No program asks for it: a session need not create it. */
+  readonly unused?: true;
 }
 
 export interface Relocation {

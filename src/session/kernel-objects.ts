@@ -60,6 +60,10 @@ export class KernelObjects implements Disposable {
   }
 
   #create(map: KernelMap): void {
+    if (map.unused) {
+      this.maps.push(-1);
+      return;
+    }
     const entries = map.role.kind === "events" && map.entries === 0 ? this.#plan.config.ringBytes : map.entries;
     const fd = createMap({ name: map.name, type: map.type, keySize: map.keySize, valueSize: map.valueSize, entries, flags: map.flags });
     this.maps.push(fd);
@@ -208,7 +212,7 @@ export class KernelObjects implements Disposable {
     this.gates?.memory[Symbol.dispose]();
     this.#globals?.[Symbol.dispose]();
     closeAll([...this.programs, ...this.grown].map(({ descriptor }) => descriptor));
-    closeAll(this.maps);
+    closeAll(this.maps.filter((fd) => fd >= 0));
     this.programs.length = 0;
     this.grown.length = 0;
     this.maps.length = 0;
