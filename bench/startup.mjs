@@ -45,25 +45,29 @@ export async function startup({ peers, builds, rounds }) {
   const empty = builds.map(() => []);
   const rows = [];
   const measure = async (name, program, once, firstTitle) => {
-    const results = all.map(() => ({ first: [], whole: [] }));
+    const results = all.map(() => ({ first: [], whole: [], beyond: [] }));
     for (let round = 0; round < rounds; round++) {
       for (const [index, peer] of all.entries()) {
-        if (peer.node) empty[index].push(emptyNode(peer));
+        const node = peer.node ? emptyNode(peer) : undefined;
+        if (node !== undefined) empty[index].push(node);
         const { first, whole } = await once(peer, program);
+        // The machine is now faster, now slower: compared with what came just before.
+        if (node !== undefined) results[index].beyond.push(first - node);
         results[index].first.push(first);
         results[index].whole.push(whole);
       }
     }
     for (const kind of ["first", "whole"]) {
       const ratios = peers.length > 1 ? builds.map((_, i) => (median(results[i][kind]) / median(results.at(-1)[kind])).toFixed(2)) : [];
-      rows.push([name, kind === "first" ? firstTitle : "the whole command", ...results.map((r) => spread(r[kind], 0)), ratios.join(", ")]);
+      const beyond = kind === "first" ? results.filter((r) => r.beyond.length > 0).map((r) => `+ ${median(r.beyond).toFixed(0)}`) : [];
+      rows.push([name, kind === "first" ? firstTitle : "the whole command", ...results.map((r) => spread(r[kind], 0)), beyond.join(", "), ratios.join(", ")]);
     }
   };
   for (const [name, program] of printing) await measure(name, program, untilFirstLine, "to the first event");
   for (const [name, program] of tools) await measure(name, program, untilAttached, "to its probes attached");
-  rows.push(["empty Node", "the whole process", ...empty.map((list) => (list.length ? spread(list, 0) : "")), ...peers.slice(1).map(() => ""), ""]);
-  rows.push(["", "MiB on disk, with Node", ...builds.map(({ files }) => size(files)), ...peers.slice(1).map(() => ""), ""]);
-  return table(["program", "milliseconds", ...all.map(({ name }) => name), "ratios to the peer"], rows);
+  rows.push(["empty Node", "the whole process", ...empty.map((list) => (list.length ? spread(list, 0) : "")), ...peers.slice(1).map(() => ""), "", ""]);
+  rows.push(["", "MiB on disk, with Node", ...builds.map(({ files }) => size(files)), ...peers.slice(1).map(() => ""), "", ""]);
+  return table(["program", "milliseconds", ...all.map(({ name }) => name), "over an empty Node just before", "ratios to the peer"], rows);
 }
 
 function size(files) {
