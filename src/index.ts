@@ -25,7 +25,7 @@ export { map, threadLocal, Snapshot, type EveryOptions, type MapOptions, type St
 export type { Aggregation, Bucket, Received, SeriesPoint, Stats, Stored } from "./api/map-types.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
-  arrayOf, bits, enumeration, pointerTo, struct, union, type CastTo, type CStruct, type CType, type SeenAs, type TypeLike,
+  aligned, arrayOf, bits, enumeration, pointerTo, struct, union, type CastTo, type CStruct, type CType, type SeenAs, type StructLayout, type TypeLike,
 } from "./api/own-types.ts";
 export * from "./api/builtins.ts";
 // Said by name, since both have them: casts here, types there.

@@ -35,6 +35,9 @@ export type SeenAs<D> =
 /** What cast() gives: of a struct, a pointer to one. */
 export type CastTo<D> = D extends CStruct<infer T> ? Pointer<T> : SeenAs<D>;
 
+/** How a struct lies other than C has it by itself: with no room between members, at a multiple of so many bytes. */
+export interface StructLayout { readonly packed?: boolean; readonly align?: number }
+
 type Members = Readonly<Record<string, TypeLike>>;
 /** Members of the member "", a struct or union without a name, are the struct's own. */
 type MembersSeen<M> = { readonly [P in Exclude<keyof M, "">]: SeenAs<M[P]> } & (M extends { readonly "": infer Inner } ? SeenAs<Inner> : unknown);
@@ -42,35 +45,51 @@ type MembersSeen<M> = { readonly [P in Exclude<keyof M, "">]: SeenAs<M[P]> } & (
 /**
  * A struct that C lays out: `const header = struct({ kind: u8, length: u16, name: arrayOf("char", 16), next: "struct sock *" })`, then
  * `cast(pointer, header).length` in handlers. A name before the members is for types in texts: `"struct header *"`. What points to
- * itself is a text, or a getter with a type: `get next(): CType<unknown> { return pointerTo(header); }`.
+ * itself is a text, or a getter with a type: `get next(): CType<unknown> { return pointerTo(header); }`. Behind the members stands
+ * how it lies in memory: `struct({ … }, { packed: true })`.
  */
-export function struct<const M extends Members>(members: M): CStruct<MembersSeen<M>>;
-export function struct<const M extends Members>(name: string, members: M): CStruct<MembersSeen<M>>;
+export function struct<const M extends Members>(members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
+export function struct<const M extends Members>(name: string, members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
 export function struct(...args: readonly unknown[]): CStruct<unknown> {
   return structOf("struct", false, args);
 }
 
 /** As struct(), with all members in one place. */
-export function union<const M extends Members>(members: M): CStruct<Partial<MembersSeen<M>> & MembersSeen<M>>;
-export function union<const M extends Members>(name: string, members: M): CStruct<MembersSeen<M>>;
+export function union<const M extends Members>(members: M, layout?: StructLayout): CStruct<Partial<MembersSeen<M>> & MembersSeen<M>>;
+export function union<const M extends Members>(name: string, members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
 export function union(...args: readonly unknown[]): CStruct<unknown> {
   return structOf("union", true, args);
 }
 
 function structOf(what: string, isUnion: boolean, args: readonly unknown[]): CStruct<unknown> {
-  const [name, members] = args.length > 1 ? args : [undefined, args[0]];
-  if (typeof members !== "object" || members === null || (name !== undefined && typeof name !== "string")) {
-    throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
-  }
+  const [name, members, layout] = typeof args[0] === "string" ? args as [string, unknown, unknown] : [undefined, ...args];
+  if (typeof members !== "object" || members === null) throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
+  const { packed, align } = layoutOf(layout, what);
   const identity = {};
   const type: StructBinding = {
     kind: "struct", identity, union: isUnion, ...(name === undefined ? {} : { name }),
+    ...(packed === undefined && align === undefined ? {} : { attributes: { ...(packed === undefined ? {} : { packed }), ...(align === undefined ? {} : { align }) } }),
     members: () => Object.entries(members).map(([member, of]) => {
       const bits = bitsOf.get(of as object);
-      return { name: member, type: typeBinding(of, `${what}()`), ...(bits === undefined ? {} : { bits }) };
+      const attributes = attributesOf.get(of as object);
+      return { name: member, type: typeBinding(of, `${what}()`), ...(bits === undefined ? {} : { bits }), ...(attributes === undefined ? {} : { attributes }) };
     }),
   };
   return bind(identity, { kind: "type", type }) as CStruct<unknown>;
+}
+
+function layoutOf(layout: unknown, what: string): StructLayout {
+  if (layout === undefined) return {};
+  const { packed, align } = Object(layout) as StructLayout;
+  const known = typeof layout === "object" && (packed === undefined || typeof packed === "boolean") && (align === undefined || isAlignment(align));
+  if (!known) throw new TypeError(`strobe: ${what}() wants a layout behind its members: { packed: true, align: 8 }`);
+  return { ...(packed ? { packed } : {}), ...(align === undefined ? {} : { align }) };
+}
+
+const mostAligned = 4096;
+
+function isAlignment(bytes: unknown): boolean {
+  return typeof bytes === "number" && bytes >= 1 && bytes <= mostAligned && Number.isInteger(Math.log2(bytes));
 }
 
 /**
@@ -113,7 +132,20 @@ export function bits<D extends TypeLike>(type: D, width: number): CType<SeenAs<D
   return made as unknown as CType<SeenAs<D>>;
 }
 
-for (const maker of [struct, union, enumeration, bits]) bind(maker, { kind: "unusable", what: "for types, which are described outside of handlers" });
+const attributesOf = new WeakMap<object, StructLayout>();
+
+/** A member at a multiple of so many bytes, as C's aligned(16) has it: `struct({ kind: u8, value: aligned(u32, 16) })`. 1 packs it. */
+export function aligned<D extends TypeLike>(type: D, bytes: number): CType<SeenAs<D>> {
+  if (!isAlignment(bytes)) throw new RangeError(`strobe: aligned() wants a power of two, not ${bytes}`);
+  const made = bind({}, { kind: "type", type: typeBinding(type, "aligned()") });
+  const inner = attributesOf.get(type as object);
+  attributesOf.set(made, bytes === 1 ? { ...inner, packed: true } : { ...inner, align: bytes });
+  const width = bitsOf.get(type as object);
+  if (width !== undefined) bitsOf.set(made, width);
+  return made as unknown as CType<SeenAs<D>>;
+}
+
+for (const maker of [struct, union, enumeration, bits, aligned]) bind(maker, { kind: "unusable", what: "for types, which are described outside of handlers" });
 
 function typeBinding(described: unknown, where: string): TypeBinding {
   if (typeof described === "string") return { kind: "written", text: described };

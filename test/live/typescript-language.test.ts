@@ -36,6 +36,15 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
   return seen;
 }
 
+test("layouts that C has no attributes for are refused", () => {
+  const { aligned, bits, struct, union } = library;
+  assert.throws(() => struct({ x: "int" }, { align: 3 }), /struct\(\) wants a layout behind its members: \{ packed: true, align: 8 \}/);
+  assert.throws(() => union("u", { x: "int" }, { packed: 1 as unknown as boolean }), /union\(\) wants a layout/);
+  assert.throws(() => struct("int" as unknown as Record<string, string>), /struct\(\) wants its members/);
+  assert.throws(() => aligned("int", 0), /aligned\(\) wants a power of two, not 0/);
+  assert.throws(() => bits("int", 65), /bits\(\) wants a number of bits, not 65/);
+});
+
 test("structs, unions and enums of the program's own are laid out as C does", async () => {
   const { arrayOf, bits, enumeration, i16, i32, i64, pointerTo, struct, u32, union } = library;
   const point = struct({ x: i32, y: i16, name: "char[8]" });

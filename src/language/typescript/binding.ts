@@ -1,5 +1,6 @@
 // What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the running program
 // (maps, events, functions) are known by identity; this room never looks into them.
+import type { LayoutAttributes } from "../program.ts";
 import type { SpecialName } from "./specials.ts";
 
 /** What a name outside of a handler stands for. */
@@ -47,7 +48,8 @@ export interface StructBinding {
   readonly union: boolean;
   readonly name?: string;
   /** Asked for when the type is used: a struct may point to itself. The name "" has members that are the struct's own. */
-  readonly members: () => readonly { readonly name: string; readonly type: TypeBinding; readonly bits?: number }[];
+  readonly members: () => readonly { readonly name: string; readonly type: TypeBinding; readonly bits?: number; readonly attributes?: LayoutAttributes }[];
+  readonly attributes?: LayoutAttributes;
 }
 
 /** A function of the program, compiled from its source. */

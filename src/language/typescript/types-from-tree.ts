@@ -1,6 +1,6 @@
 // Types of a script's own, on the way back to TypeScript: struct(), union() and enumeration(), and what is made of them.
 import { typeNameText } from "../print-tree.ts";
-import type { EnumDeclaration, Expression, Program, StructDeclaration, TypeName } from "../program.ts";
+import type { EnumDeclaration, Expression, LayoutAttributes, Program, StructDeclaration, TypeName } from "../program.ts";
 
 /** What is needed of the program around. */
 export interface TypeWriterNeeds {
@@ -53,14 +53,21 @@ export class TypeWriter {
     return text;
   }
 
-  #structText({ union, name, members }: StructDeclaration): string {
+  #structText({ union, name, members, attributes }: StructDeclaration): string {
     const texts = members.map((member) => {
       const key = /^[A-Za-z_$][\w$]*$/.test(member.name) ? member.name : JSON.stringify(member.name);
       const type = "members" in member.type ? this.#structText(member.type) : this.#memberType(member.type);
       if (type === undefined) return `get ${key}(): any { return ${this.text(member.type as TypeName)}; }`;
-      return `${key}: ${member.bitWidth === undefined ? type : `${this.#needs.imported("bits")}(${type}, ${member.bitWidth})`}`;
+      return `${key}: ${this.#aligned(member.bitWidth === undefined ? type : `${this.#needs.imported("bits")}(${type}, ${member.bitWidth})`, member.attributes)}`;
     });
-    return `${this.#needs.imported(union ? "union" : "struct")}(${name === "" ? "" : `${JSON.stringify(name)}, `}{ ${texts.join(", ")} })`;
+    const { packed, align } = attributes ?? {};
+    const layout = [...(packed ? ["packed: true"] : []), ...(align === undefined ? [] : [`align: ${align}`])];
+    return `${this.#needs.imported(union ? "union" : "struct")}(${name === "" ? "" : `${JSON.stringify(name)}, `}{ ${texts.join(", ")} }${layout.length === 0 ? "" : `, { ${layout.join(", ")} }`})`;
+  }
+
+  #aligned(type: string, { packed, align }: LayoutAttributes = {}): string {
+    const inner = packed ? `${this.#needs.imported("aligned")}(${type}, 1)` : type;
+    return align === undefined ? inner : `${this.#needs.imported("aligned")}(${inner}, ${align})`;
   }
 
   /** Undefined for what is not written yet: it has to be asked for later. */

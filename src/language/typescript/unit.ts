@@ -105,9 +105,10 @@ export class Translation {
     if (known !== undefined) return known.name;
     const entry: { readonly name: string; declaration?: StructDeclaration } = { name: type.name ?? `${captured}#${this.structs.size + 1}` };
     this.structs.set(type.identity, entry);
-    const members = type.members().map(({ name, type: of, bits }) =>
-      ({ name, type: typeOf(name, of), ...(bits === undefined ? {} : { bitWidth: bits }), span }));
-    entry.declaration = { union: type.union, name: entry.name, members, span };
+    const members = type.members().map(({ name, type: of, bits, attributes }) =>
+      ({ name, type: typeOf(name, of), ...(bits === undefined ? {} : { bitWidth: bits }), ...(attributes === undefined ? {} : { attributes }), span }));
+    const { attributes } = type;
+    entry.declaration = { union: type.union, name: entry.name, members, ...(attributes === undefined ? {} : { attributes }), span };
     return entry.name;
   }
 
