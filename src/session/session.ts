@@ -1,13 +1,13 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
 import { evaluate } from "../compiler/javascript/support.ts";
-import type { EventSchema, HostProgram, Plan } from "../compiler/plan.ts";
+import type { HostProgram, Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
 import type { Attachment, Provider } from "../providers/provider.ts";
-import { printableMaps, recordHandler, type TextFormatter } from "./actions.ts";
+import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
 import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
 import { missedEvents, TroubleCounters } from "./counters.ts";
 import { detachAll } from "./detach.ts";
-import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
+import type { Consumer, ConsumerServices, MapSnapshot } from "./events.ts";
 import type { Governor } from "./governor.ts";
 import { isGrown } from "./grown.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
@@ -18,6 +18,7 @@ import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
 import { napLength, Naps } from "./nap.ts";
+import { batchRecords, Records } from "./records.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 import { Timers, type Ticker } from "./timers.ts";
@@ -100,9 +101,7 @@ export class AttachError extends Error {
   }
 }
 
-/** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
-const batchRecords = 4096;
-/** And so many such batches in a row while the ring is half full: it is what must not overflow. */
+/** Full batches in a row while the ring is half full: it is what must not overflow. */
 const hurriedBatches = 16;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
@@ -145,8 +144,6 @@ class LiveSession implements Session {
   readonly #counters: TroubleCounters;
   readonly #runtime: LiveHostRuntime;
   readonly #attachments: Attachment[] = [];
-  /** For each memory that records lie in: makes handlers of more schemas. */
-  readonly #addSchemas: ((schemas: readonly EventSchema[]) => void)[] = [];
   /** By the program's index, while the governor may detach it. */
   readonly #attachmentOf = new Map<number, Attachment>();
   readonly #detaching: Promise<void>[] = [];
@@ -154,13 +151,10 @@ class LiveSession implements Session {
   #governor: Governor | undefined;
   #finalStats: SessionStats | undefined;
   readonly #signals: [NodeJS.Signals, () => void][] = [];
-  /** Takes one record of the ring. */
-  readonly #take: (offset: number) => void;
+  readonly #records: Records;
   #target: Target | undefined;
   #timers: Timers | undefined;
   #over = false;
-  /** exit() happened: what came after it is not for the user any more. */
-  #deaf = false;
   #end: SessionEnd = { exitCode: 0, reason: "stop" };
   /** Ends the pause of the drain loop. */
   #wake: (() => void) | undefined;
@@ -185,10 +179,24 @@ class LiveSession implements Session {
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     const clock = this.#clock;
     this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
+    this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets());
     this.#runtime = new LiveHostRuntime({
-      maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: this.#hostEmitter(),
+      maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
     });
-    this.#take = this.#ringTaker();
+  }
+
+  #targets(): ActionTargets {
+    return {
+      consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
+      unwatch: (address) => {
+        for (const attachment of this.#attachments) attachment.unwatch?.(address);
+      },
+      exit: (code) => {
+        this.#records.deaf = true;
+        if (this.#over) this.#end = { ...this.#end, exitCode: code };
+        else this.#finish({ exitCode: code, reason: "exit" });
+      },
+    };
   }
 
   get childPid(): number | undefined {
@@ -209,7 +217,7 @@ class LiveSession implements Session {
       await this.#target?.ready;
       this.#options.loaded?.(this);
       this.#runOnce("begin");
-      this.#drainAll();
+      this.#records.drainAll();
       if (!this.#over) {
         this.#measure();
         this.#attach(this.#kernel.programs);
@@ -281,80 +289,6 @@ class LiveSession implements Session {
     this.#wake?.();
   }
 
-  // ── events ──
-
-  #handlers(memory: RecordMemory): RecordHandler[] {
-    const targets = {
-      consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
-      unwatch: (address: bigint) => {
-        for (const attachment of this.#attachments) attachment.unwatch?.(address);
-      },
-      exit: (code: number) => {
-        this.#deaf = true;
-        if (this.#over) this.#end = { ...this.#end, exitCode: code };
-        else this.#finish({ exitCode: code, reason: "exit" });
-      },
-    };
-    // Made when first needed: a wildcard's hundred schemas cost nothing until they happen.
-    const handlers: RecordHandler[] = [];
-    const add = (schemas: readonly EventSchema[]): void => {
-      for (const schema of schemas) {
-        const index = handlers.length;
-        handlers.push((offset) => {
-          handlers[index] = recordHandler(schema, memory, targets);
-          handlers[index](offset);
-        });
-      }
-    };
-    add(this.#plan.schemas);
-    this.#addSchemas.push(add);
-    return handlers;
-  }
-
-  #ringTaker(): (offset: number) => void {
-    const { ring } = this.#kernel;
-    if (!ring) return () => {};
-    const { words } = ring.memory;
-    const handlers = this.#handlers(ring.memory);
-    return (offset) => {
-      if (!this.#deaf) handlers[words[offset >>> 2]](offset);
-    };
-  }
-
-  /** Records of host programs lie in memory of their own, one at a time. */
-  #hostEmitter(): (schema: number, record: Uint8Array) => void {
-    const size = this.#plan.schemas.reduce((most, schema) => Math.max(most, schema.size), 8);
-    const bytes = new Uint8Array(Math.ceil(size / 8) * 8);
-    const handlers = this.#handlers({ bytes, view: new DataView(bytes.buffer), words: new Uint32Array(bytes.buffer) });
-    return (schema, record) => {
-      if (this.#deaf) return;
-      bytes.set(record);
-      handlers[schema](0);
-    };
-  }
-
-  /** Takes everything that is in the ring at this moment. */
-  #drainAll(): void {
-    const { ring } = this.#kernel;
-    if (!ring) return;
-    // Not for ever, though the kernel may go on writing: no more than the ring can hold, in the smallest records.
-    for (let left = this.#kernel.ringBytes / 16; left > 0;) {
-      const count = ring.drain(this.#take, Math.min(left, batchRecords));
-      if (count === 0) return;
-      left -= count;
-    }
-  }
-
-  /** What is left once nothing is attached: in batches, so that a reader in this process has its turns, too. */
-  async #drainRest(): Promise<void> {
-    const { ring } = this.#kernel;
-    if (!ring) return;
-    while (ring.drain(this.#take, batchRecords) > 0) {
-      this.#consumer.flush();
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
   // ── programs that run in this process ──
 
   #runHost(host: HostProgram): () => void {
@@ -382,7 +316,7 @@ class LiveSession implements Session {
       const inOrder = (): void => {
         if (this.#over) return;
         try {
-          this.#drainAll();
+          this.#records.drainAll();
           if (!this.#over) run();
           this.#consumer.flush();
         } catch (error) {
@@ -483,7 +417,7 @@ class LiveSession implements Session {
     const { schemas, programs } = this.#plan;
     if (!isGrown(this.#plan, plan)) throw new Error("strobe: the plan that has grown does not fit this session");
     // Before a program can send what only the longer plan describes.
-    for (const add of this.#addSchemas) add(plan.schemas.slice(schemas.length));
+    this.#records.add(plan.schemas.slice(schemas.length));
     this.#plan = plan;
     this.services.plan = plan;
     this.#counters.watch(plan);
@@ -509,7 +443,7 @@ class LiveSession implements Session {
       }
       if (this.#over) return;
       attachment.run();
-      this.#drainAll();
+      this.#records.drainAll();
       ran = true;
     }
     if (ran) this.#consumer.flush();
@@ -546,7 +480,7 @@ class LiveSession implements Session {
     let from = ring?.consumed ?? 0;
     let hurried = 0;
     while (!this.#over) {
-      const count = ring?.drain(this.#take, batchRecords) ?? 0;
+      const count = this.#records.drain();
       if (count > 0) this.#consumer.flush();
       if (this.#over) break;
       const now = uptime();
@@ -614,11 +548,11 @@ class LiveSession implements Session {
     const missed = this.#attachments.length > 0 ? missedEvents([...this.#kernel.programs, ...this.#kernel.grown], this.#attachments) : [];
     await this.#detach();
     // After exit() these are only thrown away: they happened later.
-    await this.#drainRest();
-    this.#deaf = false;
+    await this.#records.drainRest(() => this.#consumer.flush());
+    this.#records.deaf = false;
     this.#runOnce("end");
-    this.#drainAll();
-    this.#deaf = false;
+    this.#records.drainAll();
+    this.#records.deaf = false;
     this.#reportTrouble();
     for (const trouble of missed) this.#consumer.trouble(trouble);
     for (const trouble of this.#governor?.skipped() ?? []) this.#consumer.trouble(trouble);

@@ -1,0 +1,91 @@
+// Records of events and their handlers: records that kernel programs leave in the ring, and those of programs that run here.
+import type { EventSchema } from "../compiler/plan.ts";
+import type { RingBuffer } from "../linux/ring.ts";
+import { recordHandler, type ActionTargets } from "./actions.ts";
+import type { RecordHandler, RecordMemory } from "./events.ts";
+
+/** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
+export const batchRecords = 4096;
+/** Bytes in the ring, with its header. */
+const smallestRecord = 16;
+
+export class Records {
+  /** exit() happened: what came after it is not for the user any more. */
+  deaf = false;
+  readonly #ring: RingBuffer | undefined;
+  readonly #ringBytes: number;
+  readonly #targets: ActionTargets;
+  readonly #own: RecordMemory;
+  readonly #ofRing: RecordHandler[] = [];
+  readonly #ofOwn: RecordHandler[] = [];
+  /** Takes one record of the ring. */
+  readonly #take: (offset: number) => void;
+
+  constructor(schemas: readonly EventSchema[], ring: RingBuffer | undefined, ringBytes: number, targets: ActionTargets) {
+    this.#ring = ring;
+    this.#ringBytes = ringBytes;
+    this.#targets = targets;
+    // Records of programs that run here lie in memory of their own, one at a time.
+    const size = schemas.reduce((most, schema) => Math.max(most, schema.size), 8);
+    const bytes = new Uint8Array(Math.ceil(size / 8) * 8);
+    this.#own = { bytes, view: new DataView(bytes.buffer), words: new Uint32Array(bytes.buffer) };
+    this.#take = this.#taker();
+    this.add(schemas);
+  }
+
+  /** Kinds of records behind those that there are. */
+  add(schemas: readonly EventSchema[]): void {
+    for (const schema of schemas) {
+      this.#add(this.#ofOwn, schema, this.#own);
+      if (this.#ring) this.#add(this.#ofRing, schema, this.#ring.memory);
+    }
+  }
+
+  /** A handler is made when it is first needed: a wildcard's hundred schemas cost nothing until they happen. */
+  #add(handlers: RecordHandler[], schema: EventSchema, memory: RecordMemory): void {
+    const index = handlers.length;
+    handlers.push((offset) => {
+      handlers[index] = recordHandler(schema, memory, this.#targets);
+      handlers[index](offset);
+    });
+  }
+
+  #taker(): (offset: number) => void {
+    if (!this.#ring) return () => {};
+    const { words } = this.#ring.memory;
+    const handlers = this.#ofRing;
+    return (offset) => {
+      if (!this.deaf) handlers[words[offset >>> 2]](offset);
+    };
+  }
+
+  /** Takes a record of a program that runs here. */
+  emit(schema: number, record: Uint8Array): void {
+    if (this.deaf) return;
+    this.#own.bytes.set(record);
+    this.#ofOwn[schema](0);
+  }
+
+  /** Takes a batch of what is in the ring; how many records. */
+  drain(budget = batchRecords): number {
+    return this.#ring?.drain(this.#take, budget) ?? 0;
+  }
+
+  /** Takes everything that is in the ring at this moment. */
+  drainAll(): void {
+    // Not for ever, though the kernel may go on writing: no more than the ring can hold.
+    for (let left = this.#ringBytes / smallestRecord; left > 0;) {
+      const count = this.drain(Math.min(left, batchRecords));
+      if (count === 0) return;
+      left -= count;
+    }
+  }
+
+  /** What is left once nothing is attached: in batches, so that a reader in this process has its turns, too. */
+  async drainRest(taken: () => void): Promise<void> {
+    while (this.drain() > 0) {
+      taken();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
