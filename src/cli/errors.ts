@@ -2,7 +2,7 @@ import { release } from "node:os";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
-import { kernelVersion } from "../linux/features.ts";
+import { kernelAtLeast, kernelVersion } from "../linux/features.ts";
 import { AttachError } from "../session/session.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
@@ -26,8 +26,7 @@ export function errorText(error: unknown, verbose: boolean): string {
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */
 function kernelTooOld(): string {
-  const [major, minor] = kernelVersion(release());
-  return major > 5 || (major === 5 && minor >= 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${release()}\n`;
+  return kernelAtLeast(kernelVersion(release()), 5, 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${release()}\n`;
 }
 
 /** Messages are coloured on a terminal, unless the environment says otherwise. */

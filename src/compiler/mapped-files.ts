@@ -1,6 +1,7 @@
 // Which file the code at an address is mapped from, asked of the kernel's own description of a process's memory: where in its
 // structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import { memberOffset } from "../language/layout.ts";
 
 /** Offsets of members. */
@@ -16,8 +17,8 @@ export interface MappedFiles {
 }
 
 /** Whether programs can ask: bpf_find_vma came with Linux 5.17. */
-export function findsMappings({ kernel: [major, minor] }: Capabilities): boolean {
-  return major > 5 || (major === 5 && minor >= 17);
+export function findsMappings({ kernel }: Capabilities): boolean {
+  return kernelAtLeast(kernel, 5, 17);
 }
 
 /** undefined where the kernel's types lack something. */

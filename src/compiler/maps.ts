@@ -1,6 +1,7 @@
 // Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the kernel
 // maps to create.
 import type { CheckedMap, Config } from "../language/check/checked.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Capabilities } from "../language/check/checked.ts";
 import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
@@ -191,8 +192,8 @@ function preallocation(bytes: number, capabilities: Capabilities): number {
 }
 
 /** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */
-function allocatesAnywhere({ kernel: [major, minor] }: Capabilities): boolean {
-  return major > 6 || (major === 6 && minor >= 1);
+function allocatesAnywhere({ kernel }: Capabilities): boolean {
+  return kernelAtLeast(kernel, 6, 1);
 }
 
 function isUnwound({ storage }: IrMap): boolean {

@@ -7,6 +7,7 @@ import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
 import { LinuxError } from "../linux/error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context } from "../language/context.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { u64, type Type } from "../language/types.ts";
 import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
@@ -74,7 +75,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const variables = wantsKernelVariables(options.uses);
       const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
       const byLink = (count: number): boolean =>
-        (returns && atLeast(system, ...RETURNS_UNLIMITED) || (count >= MULTI_FROM && !typed && maxactive === undefined)) && hasMultiLinks(system);
+        (returns && kernelAtLeast(system.capabilities.kernel, ...RETURNS_UNLIMITED) || (count >= MULTI_FROM && !typed && maxactive === undefined)) && hasMultiLinks(system);
       const session = offset === 0n && hasSessions(system, options.uses);
       // The kernel looks up a probe's number, and what it may override, by where the function begins.
       const place = options.uses.has("probe") || options.uses.has("override") ? "start" : "traced";
@@ -274,7 +275,7 @@ const RETURNS_UNLIMITED = [6, 14] as const;
 
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {
-  return atLeast(system, 5, 18) && hasFunction(system, "register_fprobe_ips");
+  return kernelAtLeast(system.capabilities.kernel, 5, 18) && hasFunction(system, "register_fprobe_ips");
 }
 
 /**
@@ -283,7 +284,7 @@ function hasMultiLinks(system: System): boolean {
  */
 function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
   const own = ["reg", "ctx", "var", "vars", "probe", "override"].some((name) => uses.has(name));
-  return !own && atLeast(system, ...RETURNS_UNLIMITED) && hasFunction(system, "bpf_session_is_return");
+  return !own && kernelAtLeast(system.capabilities.kernel, ...RETURNS_UNLIMITED) && hasFunction(system, "bpf_session_is_return");
 }
 
 function hasFunction(system: System, name: string): boolean {
@@ -316,11 +317,6 @@ function namedArguments(symbol: string, system: System): Argument[] | undefined 
     args.push(scalarArgument(name, plain, fetchRegister(file, register)));
   }
   return args;
-}
-
-function atLeast(system: System, major: number, minor: number): boolean {
-  const [kernelMajor, kernelMinor] = system.capabilities.kernel;
-  return kernelMajor > major || (kernelMajor === major && kernelMinor >= minor);
 }
 
 export const kprobe = kernelProbe("kprobe", "k");

@@ -2,6 +2,7 @@
 import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../linux/bpf.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import { Attaching, closedAtOnce } from "./attachment.ts";
 import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots } from "./function-arguments.ts";
@@ -15,14 +16,13 @@ export interface RawSite { readonly event?: string }
 
 /** A program that is given the bare arguments, and can serve any number of events. Cookies came with Linux 6.10. */
 export function rawContext(provider: string, system: System): Context {
-  const [major, minor] = system.capabilities.kernel;
   return {
     provider,
     programType: "raw_tracepoint",
     numbered: numberedSlots(12),
     defaultSpace: "kernel",
     stacks: true,
-    cookie: major > 6 || (major === 6 && minor >= 10),
+    cookie: kernelAtLeast(system.capabilities.kernel, 6, 10),
   };
 }
 

@@ -6,6 +6,7 @@ import { LinuxError } from "../linux/error.ts";
 import { openPerfEvent } from "../linux/perf.ts";
 import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
 import type { Context } from "../language/context.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import { u64 } from "../language/types.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
@@ -33,9 +34,8 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
   const file = registersOf(hostMachine);
   // Only asked for where it is of use: it takes the kernel's types.
   const registers = uses?.has("ctx") === false ? undefined : system.types.find("pt_regs", "struct");
-  const [major, minor] = system.capabilities.kernel;
   // Programs are loaded for one or the other: multi links came with Linux 6.6.
-  const multi = major > 6 || (major === 6 && minor >= 6);
+  const multi = kernelAtLeast(system.capabilities.kernel, 6, 6);
   return {
     provider,
     programType: "kprobe",

@@ -7,6 +7,7 @@ import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import type { Capabilities } from "../../language/check/checked.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
 import { cutStack, fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
 import type { MappedFiles } from "../mapped-files.ts";
@@ -47,8 +48,8 @@ export interface UnwinderOptions {
 }
 
 /** Whether rounds are called: bpf_loop came with Linux 5.17. */
-export function callsRounds({ kernel: [major, minor], mayGoto }: Capabilities): boolean {
-  return !mayGoto && (major > 5 || (major === 5 && minor >= 17));
+export function callsRounds({ kernel, mayGoto }: Capabilities): boolean {
+  return !mayGoto && kernelAtLeast(kernel, 5, 17);
 }
 
 /**
