@@ -1,5 +1,8 @@
 // The command. What a run does not use is not initialised: each branch imports its own.
 import { writeFileSync } from "node:fs";
+import { thisMachine } from "../api/compile.ts";
+import { errorText } from "./errors.ts";
+import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
 
@@ -25,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     const exitCode = await dispatch(options);
     const traced = exitCode === 0 && traces(options);
-    if (traced) (await import("../api/compile.ts")).thisMachine().keepTypes();
+    if (traced) thisMachine().keepTypes();
     return { exitCode, traced };
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
@@ -56,7 +59,7 @@ async function dispatch(options: Options): Promise<number> {
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.emit) return (await import("./emit.ts")).emit(options);
-  return (await import("./run.ts")).run(options);
+  return run(options);
 }
 
 function write(text: string): number {
@@ -70,7 +73,6 @@ async function report(error: unknown, argv: readonly string[]): Promise<number> 
     process.stderr.write(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
     return 1;
   }
-  const { errorText } = await import("./errors.ts");
   process.stderr.write(errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));
   return 1;
 }
