@@ -1,4 +1,4 @@
-// The command. What a run does not use is not initialised: each branch imports its own.
+// The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
 import { thisMachine } from "../api/compile.ts";
 import { errorText } from "./errors.ts";
