@@ -74,7 +74,8 @@ function project(archive: Archive): void {
     spawnSync(process.execPath, ["dist/strobe.js", "-q", "-e", "begin { exit(); }"], { stdio: "ignore", timeout: 20_000 });
   }
   const take = (path: string): void => archive.file(`/strobe/${path}`, readFileSync(resolve(path)), path.endsWith("strobe.js"));
-  for (const name of readdirSync("dist").filter((file) => !file.endsWith(".map"))) take(`dist/${name}`);
+  const built = readdirSync("dist", { withFileTypes: true }).filter((file) => file.isFile() && !/\.map$|^strobe-linux-/.test(file.name));
+  for (const { name } of built) take(`dist/${name}`);
   for (const name of readdirSync("tools", { recursive: true, encoding: "utf8" })) {
     if (/\.\w+$/.test(name)) take(`tools/${name}`);
   }
