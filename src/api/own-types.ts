@@ -64,22 +64,22 @@ export function union(...args: readonly unknown[]): CStruct<unknown> {
 function structOf(what: string, isUnion: boolean, args: readonly unknown[]): CStruct<unknown> {
   const [name, members, layout] = typeof args[0] === "string" ? args as [string, unknown, unknown] : [undefined, ...args];
   if (typeof members !== "object" || members === null) throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
-  const { packed, align } = layoutOf(layout, what);
+  const attributes = layoutOf(layout, what);
   const identity = {};
   const type: StructBinding = {
     kind: "struct", identity, union: isUnion, ...(name === undefined ? {} : { name }),
-    ...(packed === undefined && align === undefined ? {} : { attributes: { ...(packed === undefined ? {} : { packed }), ...(align === undefined ? {} : { align }) } }),
+    ...(attributes === undefined ? {} : { attributes }),
     members: () => Object.entries(members).map(([member, of]) => {
       const bits = bitsOf.get(of as object);
-      const attributes = attributesOf.get(of as object);
-      return { name: member, type: typeBinding(of, `${what}()`), ...(bits === undefined ? {} : { bits }), ...(attributes === undefined ? {} : { attributes }) };
+      const own = attributesOf.get(of as object);
+      return { name: member, type: typeBinding(of, `${what}()`), ...(bits === undefined ? {} : { bits }), ...(own === undefined ? {} : { attributes: own }) };
     }),
   };
   return bind(identity, { kind: "type", type }) as CStruct<unknown>;
 }
 
-function layoutOf(layout: unknown, what: string): StructLayout {
-  if (layout === undefined) return {};
+function layoutOf(layout: unknown, what: string): StructLayout | undefined {
+  if (layout === undefined) return undefined;
   const { packed, align } = Object(layout) as StructLayout;
   const known = typeof layout === "object" && (packed === undefined || typeof packed === "boolean") && (align === undefined || isAlignment(align));
   if (!known) throw new TypeError(`strobe: ${what}() wants a layout behind its members: { packed: true, align: 8 }`);

@@ -2,8 +2,8 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { check } from "./error.ts";
+import { ownFile } from "./own-file.ts";
 import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
@@ -47,10 +47,9 @@ function loadKoffi(): Native {
 
 /** A package's file where npm most likely put it: Node takes a millisecond to find it. */
 function beside(name: string): string | undefined {
-  const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;
   // Not beside a program that has Node, and the addon, in it.
-  if (!here.endsWith("js")) return undefined;
-  return packageFolders.map((folder) => join(dirname(here), folder, name)).find((path) => existsSync(path));
+  if (!ownFile.endsWith("js")) return undefined;
+  return packageFolders.map((folder) => join(dirname(ownFile), folder, name)).find((path) => existsSync(path));
 }
 
 function libcSyscall(): ForeignFunction {

@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ScanResult } from "../debuginfo/dwarf/scan.ts";
 import type { UnitSection } from "../debuginfo/dwarf/units.ts";
+import { ownFile } from "../linux/own-file.ts";
 
 /** What one thread is told. */
 export interface ScanOrder {
@@ -67,7 +67,6 @@ export function scanInThreads(order: Omit<ScanOrder, "shared">, progress: (megab
 
 /** Beside the bundle that this is in; tests have none, and scan in their own thread. */
 function workerScript(): string | undefined {
-  const here = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;
-  const script = join(dirname(here), "scan-worker.js");
+  const script = join(dirname(ownFile), "scan-worker.js");
   return existsSync(script) ? script : undefined;
 }
