@@ -5,7 +5,8 @@ export { compileScript, type CompiledScript, type ScriptOptions } from "./api/co
 export type { MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";
 export { LinuxError } from "./linux/error.ts";
-export { AttachError, type SessionEnd } from "./session/session.ts";
+export { AttachError } from "./session/attachments.ts";
+export type { SessionEnd } from "./session/session.ts";
 export type { Frame, Trouble } from "./session/events.ts";
 export type { HandlerCost, SessionStats } from "./session/stats.ts";
 

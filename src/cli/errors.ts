@@ -3,7 +3,7 @@ import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
 import { kernelAtLeast, kernelVersion } from "../linux/features.ts";
-import { AttachError } from "../session/session.ts";
+import { AttachError } from "../session/attachments.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
 export function errorText(error: unknown, verbose: boolean): string {

@@ -1,27 +1,26 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
-import { evaluate } from "../compiler/javascript/support.ts";
-import type { HostProgram, Plan } from "../compiler/plan.ts";
+import type { Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
-import type { Attachment, Provider } from "../providers/provider.ts";
+import type { Provider } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
+import { Attachments, isEdge } from "./attachments.ts";
 import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
-import { missedEvents, TroubleCounters } from "./counters.ts";
-import { detachAll } from "./detach.ts";
+import { TroubleCounters } from "./counters.ts";
+import { DrainLoop } from "./drain-loop.ts";
 import type { Consumer, ConsumerServices, MapSnapshot } from "./events.ts";
 import type { Governor } from "./governor.ts";
 import { isGrown } from "./grown.ts";
+import { HostPrograms } from "./host-programs.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
-import { KernelObjects, type LoadedProgram } from "./kernel-objects.ts";
+import { KernelObjects } from "./kernel-objects.ts";
 import { encode, encodeKey } from "./encode.ts";
 import { snapshotOf } from "./maps.ts";
 import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
-import { napLength, Naps } from "./nap.ts";
-import { batchRecords, Records } from "./records.ts";
+import { Records } from "./records.ts";
 import { LiveSymbols } from "./symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
-import { Timers, type Ticker } from "./timers.ts";
 
 // Loaded when costs are measured.
 const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
@@ -89,35 +88,6 @@ export interface Session extends AsyncDisposable {
   extend(plan: Plan): number;
 }
 
-/** Sites that could not be attached, under `missing_probes = "error"`. */
-export class AttachError extends Error {
-  readonly failed: readonly { readonly probe: string; readonly reason: string }[];
-
-  constructor(failed: AttachError["failed"]) {
-    const [first] = failed;
-    super(`cannot attach ${first.probe}: ${first.reason}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ""}`);
-    this.name = "AttachError";
-    this.failed = failed;
-  }
-}
-
-/** Full batches in a row while the ring is half full: it is what must not overflow. */
-const hurriedBatches = 16;
-/** How often the counters of lost events are looked at, in milliseconds. */
-const countersEvery = 1000;
-/** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
-const forever = 0x7fff_ffff;
-
-/** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
-function uptime(): number {
-  return process.uptime() * 1000;
-}
-
-/** Probes that happen once, when the session begins and ends. */
-function isEdge(provider: string): boolean {
-  return provider === "begin" || provider === "end";
-}
-
 /** Starts a session: when this resolves, everything is attached and events flow. @throws with nothing left behind */
 export async function openSession(plan: Plan, options: SessionOptions): Promise<Session> {
   if (!options.unsafe && plan.schemas.some(({ action }) => action.kind === "system")) {
@@ -133,7 +103,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 class LiveSession implements Session {
   readonly services: Writable<ConsumerServices>;
   ended: Promise<SessionEnd> = new Promise(() => {});
-  attached = 0;
   #plan: Plan;
   readonly #options: SessionOptions;
   readonly #consumer: Consumer;
@@ -142,22 +111,16 @@ class LiveSession implements Session {
   readonly #symbols: LiveSymbols;
   readonly #owners: StackOwners;
   readonly #counters: TroubleCounters;
-  readonly #runtime: LiveHostRuntime;
-  readonly #attachments: Attachment[] = [];
-  /** By the program's index, while the governor may detach it. */
-  readonly #attachmentOf = new Map<number, Attachment>();
-  readonly #detaching: Promise<void>[] = [];
+  readonly #hosts: HostPrograms;
+  readonly #attachments: Attachments;
   #meter: OverheadMeter | undefined;
   #governor: Governor | undefined;
   #finalStats: SessionStats | undefined;
-  readonly #signals: [NodeJS.Signals, () => void][] = [];
   readonly #records: Records;
+  readonly #loop: DrainLoop;
   #target: Target | undefined;
-  #timers: Timers | undefined;
   #over = false;
   #end: SessionEnd = { exitCode: 0, reason: "stop" };
-  /** Ends the pause of the drain loop. */
-  #wake: (() => void) | undefined;
 
   constructor(plan: Plan, options: SessionOptions) {
     this.#plan = plan;
@@ -180,23 +143,37 @@ class LiveSession implements Session {
     const clock = this.#clock;
     this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
     this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets());
-    this.#runtime = new LiveHostRuntime({
+    this.#hosts = new HostPrograms(plan.hosts, new LiveHostRuntime({
       maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
+    }));
+    this.#attachments = new Attachments({
+      findProvider: options.findProvider, missingProbes: plan.config.missingProbes, log: this.#log,
+      pidFor: ({ followsCommand }) => options.follow ? undefined : options.pid ?? (followsCommand ? this.childPid : undefined),
+      trouble: (trouble) => this.#consumer.trouble(trouble),
+    });
+    this.#loop = new DrainLoop({
+      ring: this.#kernel.ring, ringBytes: this.#kernel.ringBytes, records: this.#records,
+      taken: () => this.#consumer.flush(),
+      look: () => this.#reportTrouble(),
+      movesAlone: plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes"),
+      free: () => this.#free,
     });
   }
 
   #targets(): ActionTargets {
     return {
       consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
-      unwatch: (address) => {
-        for (const attachment of this.#attachments) attachment.unwatch?.(address);
-      },
+      unwatch: (address) => this.#attachments.unwatch(address),
       exit: (code) => {
         this.#records.deaf = true;
         if (this.#over) this.#end = { ...this.#end, exitCode: code };
         else this.#finish({ exitCode: code, reason: "exit" });
       },
     };
+  }
+
+  get attached(): number {
+    return this.#attachments.sites + this.#hosts.sites;
   }
 
   get childPid(): number | undefined {
@@ -220,12 +197,11 @@ class LiveSession implements Session {
       this.#records.drainAll();
       if (!this.#over) {
         this.#measure();
-        this.#attach(this.#kernel.programs);
+        this.#attachments.attach(this.#kernel.programs);
         this.#startHosts();
         // Before anybody hears that it is time to go on.
         this.#owners.start(this.#target?.pid);
       }
-      this.attached += this.#plan.hosts.reduce((sum, host) => sum + host.sites.length, 0);
       this.#consumer.attached(this.attached);
       this.#consumer.flush();
       if (!this.#options.dryRun) this.#runIterators();
@@ -285,54 +261,47 @@ class LiveSession implements Session {
     if (this.#over) return;
     this.#over = true;
     this.#end = end;
-    this.#kernel.ring?.cancel();
-    this.#wake?.();
+    this.#loop.stop();
   }
 
-  // ── programs that run in this process ──
-
-  #runHost(host: HostProgram): () => void {
-    const run = evaluate(host.source);
-    return () => run(this.#runtime);
-  }
+  // ── what runs in this process, or once ──
 
   /** `begin` or `end`: on the host, or once in the kernel when they need it. */
   #runOnce(provider: "begin" | "end"): void {
     if (this.#options.dryRun) return;
-    for (const host of this.#plan.hosts) {
-      if (host.provider === provider) this.#runHost(host)();
-    }
+    this.#hosts.runOnce(provider);
     for (const { program, descriptor } of this.#kernel.programs) {
       if (program.provider === provider) testRun(descriptor, { ctxIn: new Uint8Array(64) });
     }
   }
 
   #startHosts(): void {
-    const tickers: Ticker[] = [];
-    for (const host of this.#plan.hosts) {
-      if (host.provider === "begin" || host.provider === "end") continue;
-      const run = this.#runHost(host);
-      // Events that happened before this moment come first.
-      const inOrder = (): void => {
-        if (this.#over) return;
-        try {
-          this.#records.drainAll();
-          if (!this.#over) run();
-          this.#consumer.flush();
-        } catch (error) {
-          this.#fail(error);
-        }
-      };
-      for (const site of host.sites) {
-        const data = site.data as { readonly period?: number; readonly signal?: NodeJS.Signals } | null;
-        if (data?.period !== undefined) tickers.push({ period: data.period, run: inOrder });
-        else if (data?.signal !== undefined) {
-          process.on(data.signal, inOrder);
-          this.#signals.push([data.signal, inOrder]);
-        } else throw new Error(`strobe: nothing runs ${site.name} on the host`);
+    this.#hosts.start((run) => {
+      if (this.#over) return;
+      try {
+        // Events that happened before this moment come first.
+        this.#records.drainAll();
+        if (!this.#over) run();
+        this.#consumer.flush();
+      } catch (error) {
+        this.#fail(error);
       }
+    });
+  }
+
+  /** What does not fire by itself runs now; when there is nothing else, the session is over. */
+  #runIterators(): void {
+    const { runs } = this.#attachments;
+    for (const run of runs) {
+      if (this.#over) return;
+      run();
+      this.#records.drainAll();
     }
-    if (tickers.length > 0) this.#timers = new Timers(tickers);
+    if (runs.length > 0) this.#consumer.flush();
+    if (this.#attachments.firing || this.#hosts.waiting) return;
+    // After `begin` and what runs once there is nothing to wait for.
+    const some = this.#plan.programs.length + this.#plan.hosts.length > 0;
+    if (runs.length > 0 || (some && this.#target === undefined)) this.#finish({ exitCode: this.#end.exitCode, reason: "exit" });
   }
 
   #failure: { readonly error: unknown } | undefined;
@@ -360,57 +329,11 @@ class LiveSession implements Session {
         this.#consumer.trouble(trouble);
         this.#consumer.flush();
       },
-      detach: (program) => this.#detachProgram(program),
+      detach: (program) => this.#attachments.detach(meter.programs[program], (error) => this.#fail(error)),
     });
   }
 
-  #detachProgram(program: number): void {
-    const attachment = this.#attachmentOf.get(program);
-    const at = attachment === undefined ? -1 : this.#attachments.indexOf(attachment);
-    if (attachment === undefined || at < 0) return;
-    this.#attachments.splice(at, 1);
-    this.#detaching.push(detachAll([attachment]).catch((error: unknown) => this.#fail(error)));
-  }
-
-  // ── attaching ──
-
-  #attach(programs: readonly LoadedProgram[]): void {
-    const failed: { probe: string; reason: string }[] = [];
-    for (const loaded of programs) {
-      const { program } = loaded;
-      if (isEdge(program.provider)) {
-        this.attached += program.sites.length;
-        continue;
-      }
-      const attachment = this.#attachOne(loaded);
-      this.#attachments.push(attachment);
-      const first = this.#kernel.programs.indexOf(loaded);
-      this.#attachmentOf.set(first >= 0 ? first : this.#kernel.programs.length + this.#kernel.grown.indexOf(loaded), attachment);
-      this.attached += attachment.attached;
-      for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
-      for (const { probe, reason } of attachment.skipped ?? []) this.#consumer.trouble({ kind: "attach", probe, reason });
-      this.#log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
-    }
-    if (failed.length === 0) return;
-    switch (this.#plan.config.missingProbes) {
-      case "error": throw new AttachError(failed);
-      case "warn":
-        for (const { probe, reason } of failed) this.#consumer.trouble({ kind: "attach", probe, reason });
-        return;
-      case "ignore": return;
-    }
-  }
-
-  #attachOne({ program, descriptor }: LoadedProgram): Attachment {
-    const provider = this.#options.findProvider(program.provider);
-    if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
-    const { follow, pid: named } = this.#options;
-    const pid = follow ? undefined : named ?? (provider.followsCommand ? this.childPid : undefined);
-    return provider.attach({
-      program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
-      ...(pid === undefined ? {} : { pid }),
-    });
-  }
+  // ── programs that come later ──
 
   extend(plan: Plan): number {
     if (this.#over) return 0;
@@ -428,35 +351,15 @@ class LiveSession implements Session {
     const more = grown.slice(from);
     this.#meter?.add(more);
     this.#governor?.grow();
-    this.#attach(more);
+    this.#attachments.attach(more);
     return this.attached - before;
-  }
-
-  /** What does not fire by itself runs now; when there is nothing else, the session is over. */
-  #runIterators(): void {
-    let others = this.#timers !== undefined || this.#signals.length > 0;
-    let ran = false;
-    for (const attachment of this.#attachments) {
-      if (!attachment.run) {
-        others ||= attachment.attached > 0;
-        continue;
-      }
-      if (this.#over) return;
-      attachment.run();
-      this.#records.drainAll();
-      ran = true;
-    }
-    if (ran) this.#consumer.flush();
-    // After `begin` and what runs once there is nothing to wait for.
-    const some = this.#plan.programs.length + this.#plan.hosts.length > 0;
-    if (!others && (ran || (some && this.#target === undefined))) this.#finish({ exitCode: this.#end.exitCode, reason: "exit" });
   }
 
   // ── the life of it ──
 
   async #live(): Promise<SessionEnd> {
     try {
-      await this.#drainLoop();
+      await this.#loop.run();
       await this.#conclude();
     } catch (error) {
       this.#failure ??= { error };
@@ -467,69 +370,11 @@ class LiveSession implements Session {
     return this.#end;
   }
 
-  async #drainLoop(): Promise<void> {
-    const { ring, ringBytes } = this.#kernel;
-    let countersAt = uptime() + countersEvery;
-    // Full maps and the like are noticed without an event; else the counters can have moved only when there were some.
-    const watched = this.#plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes");
-    let moved = true;
-    const naps = new Naps(uptime);
-    // What has come since the last look that found little.
-    let looked = uptime();
-    let records = 0;
-    let from = ring?.consumed ?? 0;
-    let hurried = 0;
-    while (!this.#over) {
-      const count = this.#records.drain();
-      if (count > 0) this.#consumer.flush();
-      if (this.#over) break;
-      const now = uptime();
-      if (now >= countersAt) {
-        this.#reportTrouble();
-        countersAt = now + countersEvery;
-        moved = false;
-      }
-      moved ||= count > 0;
-      records += count;
-      // Behind: timers and signals have their turn, and on.
-      if (count === batchRecords) {
-        if (ring && ring.available() > ringBytes / 2 && ++hurried < hurriedBatches) continue;
-        hurried = 0;
-        await naps.turn();
-        continue;
-      }
-      if (!ring || count === 0) {
-        await this.#idle(watched || moved ? countersAt - now : forever);
-        naps.turned();
-      } else {
-        const free = this.#free;
-        const look = { records, bytes: ring.consumed - from, ringBytes, milliseconds: now - looked, turn: free <= 0 };
-        const nap = naps.take(napLength(look), free, now);
-        if (nap) await nap;
-      }
-      looked = now;
-      records = 0;
-      from = ring?.consumed ?? 0;
-    }
-  }
-
   /** For how many milliseconds nobody needs this thread's event loop. */
   get #free(): number {
     // Processes that come and go are looked at as they do.
     if (!this.#consumer.ownsThread || this.#owners.needed || this.#kernel.unwinding || this.#options.follow) return 0;
-    return this.#timers?.untilNext() ?? Infinity;
-  }
-
-  #idle(milliseconds: number): Promise<void> {
-    const { ring } = this.#kernel;
-    if (ring) return ring.wait(milliseconds);
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    return this.#hosts.untilNext();
   }
 
   #reportTrouble(): void {
@@ -541,11 +386,11 @@ class LiveSession implements Session {
   /** The last events, `end`, the maps. */
   async #conclude(): Promise<void> {
     this.#governor?.[Symbol.dispose]();
-    const missedTicks = this.#timers?.missed ?? 0;
+    const missedTicks = this.#hosts.missed;
     this.#stopHosts();
     if (this.#failure) return;
     this.#owners.scan();
-    const missed = this.#attachments.length > 0 ? missedEvents([...this.#kernel.programs, ...this.#kernel.grown], this.#attachments) : [];
+    const missed = this.#attachments.missed([...this.#kernel.programs, ...this.#kernel.grown]);
     await this.#detach();
     // After exit() these are only thrown away: they happened later.
     await this.#records.drainRest(() => this.#consumer.flush());
@@ -568,15 +413,13 @@ class LiveSession implements Session {
   }
 
   #stopHosts(): void {
-    this.#timers?.[Symbol.dispose]();
+    this.#hosts[Symbol.dispose]();
     this.#owners[Symbol.dispose]();
-    for (const [signal, listener] of this.#signals.splice(0)) process.off(signal, listener);
   }
 
   async #detach(): Promise<void> {
     this.#kernel.endHandlers();
-    await detachAll(this.#attachments.splice(0));
-    await Promise.all(this.#detaching);
+    await this.#attachments.detachAll();
   }
 
   /** Lets go of everything; can be called in any state. */

@@ -13,7 +13,8 @@ import { possibleCpus } from "../../src/linux/perf.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { decoder, type DecodedValue } from "../../src/session/decode.ts";
 import type { Consumer, MapSnapshot, Trouble } from "../../src/session/events.ts";
-import { AttachError, openSession, type SessionOptions } from "../../src/session/session.ts";
+import { AttachError } from "../../src/session/attachments.ts";
+import { openSession, type SessionOptions } from "../../src/session/session.ts";
 
 const deadline = { timeout: 20_000, skip: process.geteuid?.() !== 0 && "needs root" };
 

@@ -1,0 +1,120 @@
+// What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
+import type { Plan } from "../compiler/plan.ts";
+import type { Attachment, Provider } from "../providers/provider.ts";
+import { missedEvents } from "./counters.ts";
+import { detachAll } from "./detach.ts";
+import type { Trouble } from "./events.ts";
+import type { LoadedProgram } from "./kernel-objects.ts";
+
+/** Sites that could not be attached, under `missing_probes = "error"`. */
+export class AttachError extends Error {
+  readonly failed: readonly { readonly probe: string; readonly reason: string }[];
+
+  constructor(failed: AttachError["failed"]) {
+    const [first] = failed;
+    super(`cannot attach ${first.probe}: ${first.reason}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ""}`);
+    this.name = "AttachError";
+    this.failed = failed;
+  }
+}
+
+export interface AttachmentsOptions {
+  /** providers/registry.ts's, or fakes. */
+  readonly findProvider: (name: string) => Provider | undefined;
+  /** The only process to trace, for a kind of probe; undefined: all. */
+  readonly pidFor: (provider: Provider) => number | undefined;
+  readonly missingProbes: Plan["config"]["missingProbes"];
+  readonly trouble: (trouble: Trouble) => void;
+  readonly log: (line: string) => void;
+}
+
+/** Probes that happen once, when the session begins and ends. */
+export function isEdge(provider: string): boolean {
+  return provider === "begin" || provider === "end";
+}
+
+export class Attachments {
+  /** Sites attached so far, those of begin and end among them. */
+  sites = 0;
+  readonly #options: AttachmentsOptions;
+  /** Of those that are attached still. */
+  readonly #ofProgram = new Map<LoadedProgram, Attachment>();
+  readonly #detaching: Promise<void>[] = [];
+
+  constructor(options: AttachmentsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AttachError, LinuxError: with what was attached before still there */
+  attach(programs: readonly LoadedProgram[]): void {
+    const { missingProbes, trouble, log } = this.#options;
+    const failed: { probe: string; reason: string }[] = [];
+    for (const loaded of programs) {
+      const { program } = loaded;
+      if (isEdge(program.provider)) {
+        this.sites += program.sites.length;
+        continue;
+      }
+      const attachment = this.#attach(loaded);
+      this.#ofProgram.set(loaded, attachment);
+      this.sites += attachment.attached;
+      for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
+      for (const { probe, reason } of attachment.skipped ?? []) trouble({ kind: "attach", probe, reason });
+      log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
+    }
+    if (failed.length === 0) return;
+    switch (missingProbes) {
+      case "error": throw new AttachError(failed);
+      case "warn":
+        for (const { probe, reason } of failed) trouble({ kind: "attach", probe, reason });
+        return;
+      case "ignore": return;
+    }
+  }
+
+  #attach({ program, descriptor }: LoadedProgram): Attachment {
+    const provider = this.#options.findProvider(program.provider);
+    if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
+    const pid = this.#options.pidFor(provider);
+    return provider.attach({
+      program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
+      ...(pid === undefined ? {} : { pid }),
+    });
+  }
+
+  /** What does not fire by itself: each to be called once. */
+  get runs(): readonly (() => void)[] {
+    return [...this.#ofProgram.values()].flatMap((attachment) => attachment.run ? [() => attachment.run?.()] : []);
+  }
+
+  /** Whether there is anything that fires by itself. */
+  get firing(): boolean {
+    return [...this.#ofProgram.values()].some((attachment) => !attachment.run && attachment.attached > 0);
+  }
+
+  /** Watchpoints of an address fire no more. */
+  unwatch(address: bigint): void {
+    for (const attachment of this.#ofProgram.values()) attachment.unwatch?.(address);
+  }
+
+  /** Asked before they are let go of. */
+  missed(programs: readonly LoadedProgram[]): Trouble[] {
+    return this.#ofProgram.size > 0 ? missedEvents(programs, [...this.#ofProgram.values()]) : [];
+  }
+
+  /** Lets go of one program's sites while the others go on. */
+  detach(program: LoadedProgram, failed: (error: unknown) => void): void {
+    const attachment = this.#ofProgram.get(program);
+    if (!attachment) return;
+    this.#ofProgram.delete(program);
+    this.#detaching.push(detachAll([attachment]).catch(failed));
+  }
+
+  /** Lets go of all; there is nothing to do a second time. */
+  async detachAll(): Promise<void> {
+    const attachments = [...this.#ofProgram.values()];
+    this.#ofProgram.clear();
+    await detachAll(attachments);
+    await Promise.all(this.#detaching);
+  }
+}

@@ -1,0 +1,72 @@
+// Programs that run in this process: begin and end once, others on a schedule or when a signal comes.
+import { evaluate } from "../compiler/javascript/support.ts";
+import type { HostProgram } from "../compiler/plan.ts";
+import type { LiveHostRuntime } from "./host-runtime.ts";
+import { Timers, type Ticker } from "./timers.ts";
+
+export class HostPrograms implements Disposable {
+  readonly #programs: readonly HostProgram[];
+  readonly #runtime: LiveHostRuntime;
+  readonly #signals: [NodeJS.Signals, () => void][] = [];
+  #timers: Timers | undefined;
+
+  constructor(programs: readonly HostProgram[], runtime: LiveHostRuntime) {
+    this.#programs = programs;
+    this.#runtime = runtime;
+  }
+
+  get sites(): number {
+    return this.#programs.reduce((sum, { sites }) => sum + sites.length, 0);
+  }
+
+  runOnce(provider: "begin" | "end"): void {
+    for (const host of this.#programs) {
+      if (host.provider === provider) this.#runner(host)();
+    }
+  }
+
+  #runner(host: HostProgram): () => void {
+    const run = evaluate(host.source);
+    return () => run(this.#runtime);
+  }
+
+  /** Starts the others. `turn` is handed each run when it is due. */
+  start(turn: (run: () => void) => void): void {
+    const tickers: Ticker[] = [];
+    for (const host of this.#programs) {
+      if (host.provider === "begin" || host.provider === "end") continue;
+      const program = this.#runner(host);
+      const run = (): void => turn(program);
+      for (const site of host.sites) {
+        const data = site.data as { readonly period?: number; readonly signal?: NodeJS.Signals } | null;
+        if (data?.period !== undefined) tickers.push({ period: data.period, run });
+        else if (data?.signal !== undefined) {
+          process.on(data.signal, run);
+          this.#signals.push([data.signal, run]);
+        } else throw new Error(`strobe: nothing runs ${site.name} on the host`);
+      }
+    }
+    if (tickers.length > 0) this.#timers = new Timers(tickers);
+  }
+
+  /** Whether anything is still to come. */
+  get waiting(): boolean {
+    return this.#timers !== undefined || this.#signals.length > 0;
+  }
+
+  /** Milliseconds until something is due; Infinity when nothing is known to be. */
+  untilNext(): number {
+    return this.#timers?.untilNext() ?? Infinity;
+  }
+
+  /** Ticks that were dropped. */
+  get missed(): number {
+    return this.#timers?.missed ?? 0;
+  }
+
+  /** Nothing runs any more but what is asked for. */
+  [Symbol.dispose](): void {
+    this.#timers?.[Symbol.dispose]();
+    for (const [signal, listener] of this.#signals.splice(0)) process.off(signal, listener);
+  }
+}
