@@ -129,6 +129,8 @@ export type Instruction =
   | { readonly op: "load-context"; readonly result: Value; readonly offset: number; readonly size: Width; readonly signed: boolean }
   /** A load from a slot or a callback's memory. */
   | { readonly op: "load"; readonly result: Value; readonly from: Place; readonly size: Width; readonly signed: boolean }
+  /** Where memory of ours is, as a number: what of it is read there is what was last stored. A map: the kernel's object, or a `slot` map's value. */
+  | { readonly op: "address-of"; readonly result: Value; readonly what: Place | { readonly kind: "map"; readonly map: number } }
   | { readonly op: "store"; readonly to: Place; readonly value: Value; readonly size: Width }
   /** Zeroes bytes. */
   | { readonly op: "zero"; readonly at: Place; readonly size: number }

@@ -34,6 +34,17 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "literals up to 64 bits", script: begin("print((1 << 63, 9223372036854775807 + 1, 9223372036854775807 * 2, -9223372036854775808));"),
     output: `(9223372036854775808, 9223372036854775808, 18446744073709551614, -9223372036854775808)\n${end}` },
 
+  // addresses
+  { name: "the address of a variable", script: begin("$x = 5; $p = &$x; print(*$p); print($p == &$x); $x = 9; print(*$p); $q = &$p; print(**$q);"), output: `5\ntrue\n9\n9\n${end}` },
+  { name: "the address of text, tuples and records", script: begin('$s = "abc"; $p = &$s; print(str($p)); $t = (1, 2); print(*&$t); print((*&$t).1); $r = (a=1, b=2); print((&$r).b);'),
+    output: `abc\n(1, 2)\n2\n2\n${end}` },
+  { name: "a pointer to what is narrow", script: begin("$x = (uint16)0x1234; $p = &$x; print(sizeof(*$p)); $x = 7; print(*$p);"), output: `2\n7\n${end}` },
+  { name: "addresses in loops", script: begin("for ($i : 0..2) { $p = &$i; print(*$p); } @a[1] = 7; $x = 3; for ($kv : @a) { $q = &$kv; print(*$q); $r = &$x; $x = 11; print(*$r); } print($x); clear(@a);"),
+    output: `0\n1\n(1, 7)\n11\n11\n${end}` },
+  { name: "an address for a function", script: `fn twice($p: int64*): int64 { return *$p * 2; } ${begin("$x = 21; print(twice(&$x));")}`, output: `42\n${end}` },
+  { name: "the address of a map", script: begin('@n = 5; $p = &@n; print(*$p); @n = 7; print(*$p); @t = "text"; print(str(&@t)); @h[1] = 1; print((&@h).max_entries); clear(@n); clear(@t); clear(@h);'),
+    output: `5\n7\ntext\n4096\n${end}` },
+
   // control flow
   { name: "else if", script: begin('$x = 2; if ($x == 1) { print("one"); } else if ($x == 2) { print("two"); } else { print("more"); }'), output: `two\n${end}` },
   { name: "while", script: begin("$i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } print($i); }"), output: `1\n3\n${end}` },

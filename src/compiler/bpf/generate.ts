@@ -16,7 +16,7 @@ import {
 import { concatStrings, fill, zero } from "./memory.ts";
 import { emitEvent, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
-  branchOnCompare, context, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
+  branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
 } from "./scalars.ts";
 import { FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
@@ -332,6 +332,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "override": return overrideReturn(scope, instruction);
     case "write-user": return writeUser(scope, instruction);
     case "percpu-address": return generatePercpuAddress(scope, instruction);
+    case "address-of": return generateAddressOf(scope, instruction);
     case "socket-cookie": return socketCookie(scope, instruction);
     case "parse-address": return storeAddress(scope, instruction);
   }
@@ -424,6 +425,8 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
 }
 
 function leave(scope: FunctionScope, stop: boolean | undefined): void {
+  // What has an address is in use to the end.
+  for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
   const result = scope.fn.kind === "map-callback" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
   scope.emitter.set(0, BigInt(result));
   scope.emitter.emit({ kind: "exit" });

@@ -289,6 +289,21 @@ export function generatePercpuAddress(scope: FunctionScope, instruction: Of<"per
   emitter.move(result, address);
 }
 
+/** Two negations make the verifier forget what it points to: it is a number to compute with, and to read at. */
+export function generateAddressOf(scope: FunctionScope, instruction: Of<"address-of">): void {
+  const { emitter } = scope;
+  const { what } = instruction;
+  const result = scope.resultRegister(instruction.result);
+  if (what.kind !== "map") emitter.address(result, scope.place(what));
+  else {
+    const { storage } = scope.irMap(what.map);
+    if (storage.kind === "slot") emitter.move(result, emitter.mapValue(scope.globals, storage.offset + 8));
+    else emitter.map(result, scope.kernelMapOf(what.map).index);
+  }
+  emitter.emit({ kind: "negate", dst: result });
+  emitter.emit({ kind: "negate", dst: result });
+}
+
 /** Stores a value; constants go into the store itself. */
 export function storeValue(scope: FunctionScope, to: Parameters<typeof scope.emitter.store>[0], width: Width, value: Value): void {
   const known = scope.constantOf(value);

@@ -54,6 +54,8 @@ export class FunctionScope {
   readonly definitions = new Map<Value, Instruction>();
   /** Values that the verifier may take for a pointer: only additions and loads go with those. */
   readonly pointers = new Set<Value>();
+  /** Slots whose address the handler takes. */
+  readonly addressed = new Set<number>();
   readonly blockLabels: readonly number[];
   /** Comparisons that their branch does itself. */
   readonly fused = new Set<Value>();
@@ -92,6 +94,7 @@ export class FunctionScope {
     for (const block of fn.blocks) {
       for (const instruction of block.instructions) {
         operandsOf(instruction).forEach(count);
+        if (instruction.op === "address-of" && instruction.what.kind === "slot") this.addressed.add(instruction.what.slot);
         if ("result" in instruction && instruction.result !== undefined) this.definitions.set(instruction.result, instruction);
         if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
       }

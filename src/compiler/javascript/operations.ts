@@ -167,6 +167,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "write-user":
       out.missing("a write to user memory");
       return;
+    case "address-of":
+      out.missing("the address of a variable");
+      return;
     case "percpu-address":
       out.missing("the address of a per-CPU variable");
       return;

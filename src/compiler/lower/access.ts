@@ -1,10 +1,11 @@
 // Typed access: members, elements and what pointers point to. A chain of embedded structs is one address and one read.
-import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary } from "../../language/program.ts";
+import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary, Variable } from "../../language/program.ts";
 import type { PointerType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
-import type { Value } from "../ir.ts";
+import type { Place, Value } from "../ir.ts";
 import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
 import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
+import { mapOf } from "./map-access.ts";
 import { isRegister, isSigned } from "./registers.ts";
 import { chooseByIndex } from "./choose.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
@@ -134,8 +135,22 @@ function pointerType(f: FunctionState, e: Expression): PointerType {
   return f.refuse(e.span, "not a pointer");
 }
 
+function variablePlace(f: FunctionState, e: Variable): Place {
+  const home = f.home(e.slot ?? f.refuse(e.span, `\`$${e.name}\` has no place`));
+  if (home.kind === "memory") return home.place;
+  if (home.kind === "register") throw new Error("strobe: a variable with an address is in memory");
+  // A loop's entry, which is in two places.
+  const place = f.slot(e.name, home.type);
+  f.module.walk.entry(f, home, place);
+  return place;
+}
+
 /** `&expression`: the address of something in kernel or user memory. */
 export function addressValue(f: FunctionState, operand: Expression): Value {
+  if (operand.kind === "variable" || operand.kind === "map") {
+    const what = operand.kind === "map" ? { kind: "map", map: mapOf(f, operand).index } as const : variablePlace(f, operand);
+    return f.build.give((result) => ({ op: "address-of", result, what }));
+  }
   if (operand.kind === "member" || operand.kind === "index" || (operand.kind === "unary" && operand.operator === "*")) {
     const located = locateAccess(f, operand);
     if (located.at === "memory") return addressOf(f, located);

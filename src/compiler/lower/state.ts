@@ -180,8 +180,8 @@ export class FunctionState {
   home(slot: number): Home {
     let home = this.frame.homes.get(slot);
     if (home === undefined) {
-      const { name, type } = this.frame.variables[slot];
-      home = this.newHome(name, type);
+      const { name, type, addressed } = this.frame.variables[slot];
+      home = addressed && isRegister(type) ? { kind: "memory", owner: this, place: this.slotOf(name, 8), type } : this.newHome(name, type);
       this.frame.homes.set(slot, home);
     }
     return this.reach(home);

@@ -84,7 +84,7 @@ export class MemoryState {
       case "zero": return this.#write(i.at, i.size, "zero");
       case "fill": {
         const copied = this.#copied(i);
-        if (copied !== undefined && i.to.kind === "slot") this.#slots.set(i.to.slot, copied);
+        if (copied !== undefined && i.to.kind === "slot" && !addressedIn(this.#fn).has(i.to.slot)) this.#slots.set(i.to.slot, copied);
         else this.#write(i.to, sourceSize(i.source), this.source(i.source));
         return;
       }
@@ -95,7 +95,9 @@ export class MemoryState {
       case "map-store":
       case "map-add":
       case "map-delete":
-      case "aggregate": return this.#change(i.map);
+      case "aggregate":
+        if (addressedIn(this.#fn).has("map")) this.#change("memory");
+        return this.#change(i.map);
       case "for-each":
         // The callback may change what the caller shares with it, and any map.
         if (i.captures !== undefined) this.#forget(i.captures);
@@ -125,6 +127,8 @@ export class MemoryState {
 
   #write(to: Place, size: number, what: string): void {
     if (to.kind !== "slot") return this.#change("memory");
+    // It can be read through a pointer as well.
+    if (addressedIn(this.#fn).has(to.slot)) this.#change("memory");
     const all = [...(this.#slots.get(to.slot) ?? nothing).writes, { offset: to.offset, size, what }];
     this.#hold(to.slot, all.filter((piece, i) => !isCovered(piece, all.slice(i + 1))));
   }
@@ -148,6 +152,23 @@ export class MemoryState {
   #change(what: number | "memory"): void {
     this.#versions.set(what, this.#fresh());
   }
+}
+
+const addressed = new WeakMap<IrFunction, ReadonlySet<number | "map">>();
+
+/** Slots whose address is taken, and whether some map's is. */
+function addressedIn(fn: IrFunction): ReadonlySet<number | "map"> {
+  let found = addressed.get(fn);
+  if (found === undefined) {
+    const all = new Set<number | "map">();
+    for (const { instructions } of fn.blocks) {
+      for (const i of instructions) {
+        if (i.op === "address-of" && i.what.kind !== "callback") all.add(i.what.kind === "map" ? "map" : i.what.slot);
+      }
+    }
+    addressed.set(fn, found = all);
+  }
+  return found;
 }
 
 function isCovered(piece: Piece, later: readonly Piece[]): boolean {

@@ -37,6 +37,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "socket-cookie": return { ...i, socket: to(i.socket) };
     case "constant":
     case "builtin":
+    case "address-of":
     case "load-context":
     case "load":
     case "zero":
@@ -87,6 +88,8 @@ export function mapSlots(i: Instruction, read: (slot: number) => number, written
     case "store":
     case "parse-address": return { ...i, to: target(i.to) };
     case "zero": return { ...i, at: target(i.at) };
+    // The very slot: one that holds the same now may not later.
+    case "address-of": return i.what.kind === "map" ? i : { ...i, what: target(i.what) };
     case "fill": return { ...i, to: target(i.to), source: source(i.source) };
     case "compare-strings": return { ...i, left: place(i.left), right: i.right instanceof Uint8Array ? i.right : place(i.right) };
     case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
@@ -199,6 +202,7 @@ export function isPure(instruction: Instruction): boolean {
     case "aggregate-read":
     case "stack-length":
     case "percpu-address":
+    case "address-of":
     case "socket-cookie": return true;
     case "store":
     case "zero":

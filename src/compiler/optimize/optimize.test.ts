@@ -85,6 +85,23 @@ test("what is written into slots that nothing reads goes", () => {
   assert.deepEqual(after(dropDeadCode, before), ['slot s0 "used": 8 bytes', "b0:", "v0 = 1", "store [s0] v0:64", "write-user v0 [s0]:8", "return"]);
 });
 
+test("what has an address is written, and read anew after each write", () => {
+  const x: Place = { kind: "slot", slot: 0, offset: 0 };
+  const read = (result: number): Instruction => ({ op: "read", result, space: "kernel", address: 1, offset: 0, size: 8, signed: false });
+  const before: IrFunction = {
+    ...fn(block([
+      constant(0, 1n), { op: "address-of", result: 1, what: x }, { op: "store", to: x, value: 0, size: 8 }, read(2), read(3),
+      { op: "store", to: x, value: 2, size: 8 }, read(4), emit(3, 4),
+    ])),
+    slots: [{ name: "x", size: 8, align: 8 }],
+  };
+  const shared = shareSubexpressions(before);
+  assert.deepEqual(after(dropDeadCode, shared).slice(1), [
+    "b0:", "v0 = 1", "v1 = address-of [s0]", "store [s0] v0:64", "v2 = read kernel v1 + 0 u64", "store [s0] v2:64", "v4 = read kernel v1 + 0 u64",
+    "emit 0(v2:64, v4:64)", "return",
+  ]);
+});
+
 test("slots that hold the same are one, and an entry is looked up once", () => {
   const key = (slot: number): Place => ({ kind: "slot", slot, offset: 0 });
   const look = (result: number, slot: number): Instruction => ({ op: "map-lookup", result, map: 0, key: key(slot) });

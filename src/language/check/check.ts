@@ -156,7 +156,7 @@ function newBody(pass: Pass, states: Map<Variable, VariableState>, rest: Pick<Bo
 }
 
 function variables(body: Body): CheckedVariable[] {
-  return body.slots.map(({ name, state }) => ({ name, type: settled(state.type) }));
+  return body.slots.map(({ name, state }) => ({ name, type: settled(state.type), ...(state.addressed ? { addressed: true as const } : {}) }));
 }
 
 function checkFunction(state: FunctionState, states: Map<Variable, VariableState>, pass: Pass): CheckedFunction {

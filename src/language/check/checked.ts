@@ -75,7 +75,8 @@ export interface CheckedHandler {
   readonly placement: "kernel" | "host";
 }
 
-export interface CheckedVariable { readonly name: string; readonly type: Type }
+/** `addressed`: some expression takes its address, so it lives in memory. */
+export interface CheckedVariable { readonly name: string; readonly type: Type; readonly addressed?: true }
 
 /** Functions are inlined by the compiler; parameters are the first variables. */
 export interface CheckedFunction {

@@ -5,18 +5,18 @@ import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import type { IntegerBits, IntegerType, Type } from "../types.ts";
-import { boolType, i64, i8, u64, unknownType } from "../types.ts";
+import { boolType, i64, i8, u64, unknownType, voidType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
 import { arithmeticType, isIntegral, isLiteral, literalType, narrowest, settled } from "./integers.ts";
-import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { checkMember, offsetOf } from "./members.ts";
 import { binaryType } from "./operators.ts";
 import { placeType } from "./place-types.ts";
 import type { Body, MapState } from "./pass.ts";
-import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
+import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
@@ -122,6 +122,8 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
 function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
   const target = node.operator === "*" ? behindLostPointer(node.operand, body) : undefined;
   if (target !== undefined) return target;
+  if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map")) return checkAddress(node, node.operand, body);
+  if (node.operator === "&") return { ...node, type: report(body, "type", node.span, "`&` is for variables and maps") };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
   switch (node.operator) {
@@ -152,12 +154,38 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       const pointer: Expression = { kind: "cast", to, operand, span: operand.span, type: { kind: "pointer", target: u64, space: defaultSpace(body) } };
       return { ...node, operand: pointer, type: u64 };
     }
-    case "&": {
-      if (operand.kind !== "variable" && operand.kind !== "map") break;
-      return { ...node, operand, type: { kind: "pointer", target: operand.type, space: "kernel" } };
-    }
   }
   return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
+}
+
+/** `&$x`: where the variable is; `&@x`: where the number or text of a map without keys is, or the kernel's `struct bpf_map`. */
+function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable | MapAccess, body: Body): Expression {
+  if (of.kind === "variable") {
+    const operand = checkVariable(of, body) as Variable;
+    if (operand.slot === undefined) return { ...node, operand, type: unknownType };
+    needsKernel(body, "the address of a variable", node.span);
+    body.slots[operand.slot].state.addressed = true;
+    return { ...node, operand, type: pointerTo(operand.type) };
+  }
+  if (of.keys.length > 0) {
+    return { ...node, type: report(body, "type", node.span, `an entry of @${of.name} has no address`, `\`&@${of.name}\` is that of the map`) };
+  }
+  const operand = wholeMap(of, body) as MapAccess;
+  const map = mapState(body, of.name, of.span);
+  needsKernel(body, "the address of a map", node.span);
+  if (map.value.kind === "unknown") return { ...node, operand, type: unknownType };
+  // What the map holds by itself; otherwise what the kernel made for it.
+  const { keys = [], storage } = map;
+  if (keys.length === 0 && storage === undefined && map.value.kind !== "aggregate") return { ...node, operand, type: pointerTo(operand.type) };
+  if (keys.length === 0 && storage === undefined) {
+    return { ...node, operand, type: report(body, "type", node.span, `@${of.name} has no address: each CPU has its own ${describe(map.value)}`, "give it a key") };
+  }
+  const bpfMap = body.pass.names.resolve({ name: "bpf_map", tag: "struct", pointers: 0, dimensions: [], span: node.span }, "kernel");
+  return { ...node, operand, type: pointerTo("type" in bpfMap ? bpfMap.type : voidType) };
+}
+
+function pointerTo(target: Type): Type {
+  return isKnown(target) ? { kind: "pointer", target, space: "kernel" } : unknownType;
 }
 
 /** What unsigned integers wrap to at their own width, as 64 bits: `~(uint8)5` is 250. */

@@ -35,11 +35,18 @@ function memberNames(struct: StructType): string[] {
   return struct.members.flatMap((m) => m.name === "" && m.type.kind === "struct" ? memberNames(m.type) : [m.name]);
 }
 
+/** `(&$r).x` is `(*&$r).x`. */
+function recordBehind(object: Expression, body: Body): Expression {
+  if (object.type.kind !== "pointer" || object.type.target.kind !== "record") return object;
+  needsKernel(body, "reading memory", object.span);
+  return { kind: "unary", operator: "*", operand: object, span: object.span, type: object.type.target };
+}
+
 export function checkMember(node: MemberAccess, body: Body): Expression {
   if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
   if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
   if (node.object.kind === "builtin" && node.object.name === "vars") return checkVariableMember(node.name, node.nameSpan, node.span, body);
-  const object = behindLostPointer(node.object, body) ?? checkPlace(node.object, body);
+  const object = recordBehind(behindLostPointer(node.object, body) ?? checkPlace(node.object, body), body);
   const { type } = object;
   if (type.kind === "unknown") return { ...node, object, type };
   if (type.kind === "record") {

@@ -49,6 +49,8 @@ export interface VariableState {
   type: Type;
   declared?: Type;
   assigned: boolean;
+  /** `&$x` is somewhere. */
+  addressed?: boolean;
 }
 
 export interface FunctionState {
