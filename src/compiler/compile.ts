@@ -2,7 +2,7 @@
 import type { CheckedHandler, CheckedProgram, ResolvedProbe, SiteRef, TypedProgram } from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
-import type { Context } from "../language/context.ts";
+import { bindingOf, type Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
@@ -291,7 +291,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     }));
     const asks = asksWhich(fn);
     return {
-      name: fn.name, provider: handler.provider, type: context.programType, context, sites: handler.sites,
+      name: fn.name, provider: handler.provider, type: context.programType, binding: bindingOf(context), sites: handler.sites,
       cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)), ...generated,
     };
   });

@@ -1,6 +1,6 @@
 // The plan: everything a session needs, as plain data. Nothing in it refers to this machine's descriptors.
 import type { Config, SiteRef } from "../language/check/checked.ts";
-import type { Context, ProgramType } from "../language/context.ts";
+import type { Binding, ProgramType } from "../language/context.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
 import type { IrMap } from "./ir.ts";
@@ -86,7 +86,7 @@ export interface KernelProgram {
   readonly name: string;
   readonly provider: string;
   readonly type: ProgramType;
-  readonly context: Context;
+  readonly binding: Binding;
   readonly sites: readonly SiteRef[];
   /** Index in probeNames of each site; 0 where the program does not ask which it is at. */
   readonly cookies: readonly number[];

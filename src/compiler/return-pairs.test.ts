@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemble } from "../bpf/disassembler.ts";
-import type { Context } from "../language/context.ts";
+import type { Binding } from "../language/context.ts";
 import type { KernelProgram } from "./plan.ts";
 import { pairReturns } from "./return-pairs.ts";
 
@@ -11,11 +11,9 @@ const code = new Uint8Array([0x18, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 
 function program(part: "entry" | "return" | undefined, functions: readonly string[], more: Partial<KernelProgram> = {}): KernelProgram {
   const provider = part === "return" ? "kretprobe" : "kprobe";
-  const context: Context = {
-    provider, programType: "kprobe", defaultSpace: "kernel", stacks: true, cookie: true, ...(part ? { session: { part, attachType: 56 } } : {}),
-  };
+  const binding: Binding = { defaultSpace: "kernel", cookie: true, ...(part ? { session: { part, attachType: 56 } } : {}) };
   return {
-    name: `${provider}_${functions.join("_")}`, provider, type: "kprobe", context, code, frame: 8, subprograms: [],
+    name: `${provider}_${functions.join("_")}`, provider, type: "kprobe", binding, code, frame: 8, subprograms: [],
     sites: functions.map((func) => ({ name: `${provider}:${func}`, func, data: func })), cookies: functions.map((_, i) => i + (part === "return" ? 10 : 0)),
     relocations: [{ instruction: 0, kind: "map", map: 3, offset: 0 }], ...more,
   };
@@ -33,7 +31,7 @@ test("entry and return of the same functions are one program, which asks where i
   assert.deepEqual(pair.subprograms.map(({ start }) => start), [0, 9, 13]);
   assert.deepEqual(pair.sites.map(({ name }) => name), ["kprobe:a", "kprobe:b", "kretprobe:a", "kretprobe:b"]);
   assert.deepEqual(pair.cookies, [0, 1, 10, 11]);
-  assert.deepEqual(pair.context.load, { attachType: 56, btfId: 0 });
+  assert.deepEqual(pair.binding.load, { attachType: 56, btfId: 0 });
 });
 
 test("two handlers of one end are paired once each", () => {

@@ -21,11 +21,11 @@ export function pairReturns(programs: readonly KernelProgram[]): readonly Kernel
   const paired = new Map<KernelProgram, KernelProgram>();
   const taken = new Set<KernelProgram>();
   for (const entry of programs) {
-    if (entry.context.session?.part !== "entry" || !isShort(entry)) continue;
-    const returns = programs.find((one) => one.context.session?.part === "return" && !taken.has(one) && isShort(one) && sameFunctions(entry, one));
+    if (entry.binding.session?.part !== "entry" || !isShort(entry)) continue;
+    const returns = programs.find((one) => one.binding.session?.part === "return" && !taken.has(one) && isShort(one) && sameFunctions(entry, one));
     if (returns === undefined) continue;
     taken.add(returns);
-    paired.set(entry, together(entry, returns, entry.context.session.attachType));
+    paired.set(entry, together(entry, returns, entry.binding.session.attachType));
   }
   return programs.flatMap((one) => (taken.has(one) ? [] : [paired.get(one) ?? one]));
 }
@@ -65,7 +65,7 @@ function together(entry: KernelProgram, returns: KernelProgram, attachType: numb
     relocations.map((relocation) => ({ ...relocation, instruction: relocation.instruction + by }));
   return {
     ...entry,
-    context: { ...entry.context, load: { attachType, btfId: 0 } },
+    binding: { ...entry.binding, load: { attachType, btfId: 0 } },
     sites: [...entry.sites, ...returns.sites],
     cookies: [...entry.cookies, ...returns.cookies],
     code,

@@ -112,3 +112,13 @@ export interface Context {
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
 }
+
+/** What loading a program and attaching it ask of its context: plain data, as all of a plan is. */
+export type Binding = Pick<Context, "load" | "session" | "sleepable" | "defaultSpace" | "cookie">;
+
+export function bindingOf({ load, session, sleepable, defaultSpace, cookie }: Context): Binding {
+  return {
+    defaultSpace, cookie,
+    ...(load === undefined ? {} : { load }), ...(session === undefined ? {} : { session }), ...(sleepable === undefined ? {} : { sleepable }),
+  };
+}

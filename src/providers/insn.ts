@@ -67,7 +67,7 @@ export const insn: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
+  attach: (request) => (request.binding.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
 };
 
 /** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */

@@ -144,8 +144,8 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         const name = more.length === 0 ? site.name : `${site.name} and ${more.length} more`;
         return [{ site: { ...site, name }, count, help: returns ? missedReturns(name) : "they happened while the CPU was handling another kprobe" }];
       });
-      if (request.context.load) {
-        const session = request.context.load.attachType === BPF_TRACE_KPROBE_SESSION;
+      if (request.binding.load) {
+        const session = request.binding.load.attachType === BPF_TRACE_KPROBE_SESSION;
         const functions = session ? request.sites.length / 2 : request.sites.length;
         // A link takes either names or addresses.
         const named: number[] = [];

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ResolvedProbe, SiteRef } from "../language/check/checked.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import type { Context } from "../language/context.ts";
+import type { Binding, Context } from "../language/context.ts";
 import type { System } from "./system.ts";
 
 export interface Provider {
@@ -69,7 +69,7 @@ export interface Resolution {
 export interface AttachRequest {
   /** The loaded program's descriptor. Several when the provider wants one program a site (`tracing` programs bind at load). */
   readonly program: number;
-  readonly context: Context;
+  readonly binding: Binding;
   readonly sites: readonly SiteRef[];
   /** Cookie of each site, in the sites' order (its index in the plan's probe names). */
   readonly cookies: readonly bigint[];

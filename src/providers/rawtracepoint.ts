@@ -64,7 +64,7 @@ export const rawtracepoint: Provider = {
   attach(request) {
     return closedAtOnce(new Attaching(request).each((site, cookie) => {
       const { event } = site.data as RawSite;
-      return [rawTracepointOpen(event ?? null, request.program, event !== undefined && request.context.cookie ? cookie : 0n)];
+      return [rawTracepointOpen(event ?? null, request.program, event !== undefined && request.binding.cookie ? cookie : 0n)];
     }).done());
   },
 };

@@ -60,7 +60,7 @@ export const ret: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted.function, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.context.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
+  attach: (request) => (request.binding.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
 };
 
 /** `FUNCTION`, `BINARY:FUNCTION`; names may have colons. */

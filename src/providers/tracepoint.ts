@@ -75,7 +75,7 @@ export const tracepoint: Provider = {
       const data = site.data as TracepointSite;
       switch (data.kind) {
         case "bound": return [];
-        case "raw": return [rawTracepointOpen(data.event, request.program, request.context.cookie ? cookie : 0n)];
+        case "raw": return [rawTracepointOpen(data.event, request.program, request.binding.cookie ? cookie : 0n)];
         case "perf": {
           const [event, ...link] = attachPerf(request.program, data.id, cookie);
           if (link.length === 0) events.push(event);

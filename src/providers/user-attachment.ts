@@ -70,7 +70,7 @@ export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean):
 
 export function attachToUserSites(request: AttachRequest, returns: boolean): Attachment {
   const attaching = new Attaching(request);
-  if (request.context.load) {
+  if (request.binding.load) {
     const files = groupBy(request.sites.map((site, i) => ({ i, ...(site.data as UserSite) })), ({ path, inPlace = false }) => `${inPlace} ${path}`);
     for (const members of files.values()) {
       const [{ path, inPlace = false }] = members;

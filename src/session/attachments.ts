@@ -77,7 +77,7 @@ export class Attachments {
     if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
     const pid = this.#options.pidFor(provider);
     return provider.attach({
-      program: descriptor, context: program.context, sites: program.sites, cookies: program.cookies.map(BigInt),
+      program: descriptor, binding: program.binding, sites: program.sites, cookies: program.cookies.map(BigInt),
       ...(pid === undefined ? {} : { pid }),
     });
   }

@@ -184,7 +184,7 @@ export class KernelObjects implements Disposable {
     };
     try {
       for (const program of programs) {
-        const { load, sleepable } = program.context;
+        const { load, sleepable } = program.binding;
         const descriptor = loadProgram({
           name: program.name,
           type: programTypes[program.type],

@@ -15,8 +15,8 @@ export interface ProgramTime { readonly runs: number; readonly nanoseconds: numb
  * Nanoseconds from the traced code into an empty handler and back, by kind of probe. In the kernel, machines differ by a
  * factor of two or three; `trap` is what a uprobe takes here.
  */
-function entryNanoseconds({ provider, context }: KernelProgram, trap: number): number {
-  switch (context.programType) {
+function entryNanoseconds({ provider, type }: KernelProgram, trap: number): number {
+  switch (type) {
     case "tracing": return 40;
     case "raw_tracepoint": return 60;
     case "tracepoint": return 100;
@@ -26,8 +26,8 @@ function entryNanoseconds({ provider, context }: KernelProgram, trap: number): n
 }
 const inProcesses: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "insn", "ret", "app"]);
 
-function trapsProcesses({ provider, context }: KernelProgram): boolean {
-  return context.programType === "kprobe" && inProcesses.has(provider);
+function trapsProcesses({ provider, type }: KernelProgram): boolean {
+  return type === "kprobe" && inProcesses.has(provider);
 }
 /** Where it cannot be tried. */
 const usualTrap = 1000;

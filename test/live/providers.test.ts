@@ -74,7 +74,7 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
       const program = load(context);
       programs.push(program);
       attachments.push(findProvider(provider)!.attach!({
-        program, context, sites, cookies: sites.map((_, i) => BigInt(i + 1)), ...(pid === undefined ? {} : { pid }),
+        program, binding: context, sites, cookies: sites.map((_, i) => BigInt(i + 1)), ...(pid === undefined ? {} : { pid }),
       }));
     }
     work();
@@ -140,7 +140,7 @@ describe("attaching", () => {
     const program = load(context.context);
     const site = context.sites[0];
     const beyond = { name: "beyond", data: { path: (site.data as { path: string }).path, offset: 1n << 40n, semaphore: 0n } };
-    using attachment = findProvider("uprobe")!.attach!({ program, context: context.context, sites: [beyond, site], cookies: [1n, 2n] });
+    using attachment = findProvider("uprobe")!.attach!({ program, binding: context.context, sites: [beyond, site], cookies: [1n, 2n] });
     run();
     assert.equal(progInfo(program).runCount, 5);
     assert.equal(attachment.attached, 1);

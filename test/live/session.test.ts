@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Assembler } from "../../src/bpf/assembler.ts";
 import { Alu, Jump, Pseudo } from "../../src/bpf/instruction.ts";
 import type { EventSchema, KernelMap, KernelProgram, Plan, Relocation } from "../../src/compiler/plan.ts";
-import type { Context } from "../../src/language/context.ts";
+import type { Binding } from "../../src/language/context.ts";
 import { u64 } from "../../src/language/types.ts";
 import { listLinks, listMaps, listPrograms, rawTracepointOpen } from "../../src/linux/bpf.ts";
 import { possibleCpus } from "../../src/linux/perf.ts";
@@ -55,7 +55,7 @@ const basePlan: Plan = {
   programs: [], hosts: [], schemas: [dataSchema, exitSchema, clearSchema, printSchema], probeNames: ["raw"], timeFormats: [], printStyle: "bpftrace", watches: [],
 };
 
-const context: Context = { provider: "raw", programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };
+const binding: Binding = { defaultSpace: "kernel", cookie: false };
 
 /** Counts the child's write calls (or everybody's exits of them) and sends the number of each. */
 function countingProgram(): KernelProgram {
@@ -94,7 +94,7 @@ function countingProgram(): KernelProgram {
   a.exit();
   const { code, patches } = a.finish();
   return {
-    name: `${tag}_prog`, provider: "raw", type: "raw_tracepoint", context, sites: [{ name: "raw:sys_enter", data: "sys_enter" }], cookies: [0],
+    name: `${tag}_prog`, provider: "raw", type: "raw_tracepoint", binding, sites: [{ name: "raw:sys_enter", data: "sys_enter" }], cookies: [0],
     code, relocations: patches.map(({ instruction, note }) => ({ instruction, ...note })), subprograms: [], frame: 0,
   };
 }
