@@ -29,7 +29,7 @@ function run(command, ...args) {
 /** `keep`: the file is to write the compiled code there, when it has run; else it has it. */
 async function make(file, keep, more) {
   const main = join(scratch, "entry.cjs");
-  await build({ ...bundle, entryPoints: ["single/entry.ts"], outfile: main, define: { ...bundle.define, KEEP: JSON.stringify(keep) } });
+  await build({ ...bundle, entryPoints: ["single/entry.ts"], outfile: main, define: { ...bundle.define, KEEP: JSON.stringify(keep), BUILD: JSON.stringify(Object.values(parts).join(" ")) } });
   const blob = join(scratch, "strobe.blob");
   const config = join(scratch, "config.json");
   writeFileSync(config, JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true, assets: { ...assets, ...more } }));

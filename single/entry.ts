@@ -6,6 +6,8 @@ import { Parts } from "../src/cli/parts.ts";
 
 /** The folder that compiled code is to be written to: in the file that is made to make it, else empty. build.mjs knows. */
 declare const KEEP: string;
+/** The parts by their contents. */
+declare const BUILD: string;
 
 const asset = (name: string): Buffer => Buffer.from(getRawAsset(name) as ArrayBuffer);
 const parts = new Parts((name) => ({
@@ -15,7 +17,7 @@ const parts = new Parts((name) => ({
 }), require);
 const { exitNow, main } = parts.command;
 
-void main(process.argv.slice(2)).then(async ({ exitCode, traced }) => {
+void main(process.argv.slice(2), BUILD).then(async ({ exitCode, traced }) => {
   if (KEEP !== "") await parts.keep((name, compiled) => writeFileSync(`${KEEP}/${name}.cache`, compiled));
   else if (traced) exitNow(exitCode);
   process.exit(exitCode);

@@ -3,7 +3,6 @@ import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
-import { cgroupId } from "../linux/cgroups.ts";
 import { liveSystem, type LiveSystem } from "../providers/live-system.ts";
 
 export interface ScriptOptions {
@@ -59,8 +58,9 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
-  const compiled = compile(parsed.program, thisMachine(), {
-    pid, command, follow, unsafe, env, directLoads, cgroupId, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
+  const system = thisMachine();
+  const compiled = compile(parsed.program, system, {
+    pid, command, follow, unsafe, env, directLoads, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
   });
   const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

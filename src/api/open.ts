@@ -4,8 +4,10 @@ import { printfFormatter } from "../output/printf.ts";
 import { findProvider } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
 import { openSession, type Session } from "../session/session.ts";
-import { compileScript, type CompiledScript, type ScriptOptions } from "./compile.ts";
+import type { CompiledScript, ScriptOptions } from "./compile.ts";
 
+// Loaded where the script is to be compiled again.
+const compiling = () => require("./compile.ts") as typeof import("./compile.ts");
 // Loaded when files are followed.
 const followers = () => require("./follow.ts") as typeof import("./follow.ts");
 
@@ -22,9 +24,12 @@ export interface OpenOptions extends ScriptOptions {
   readonly recompile?: (directLoads: false) => CompiledScript;
 }
 
+/** What there is to attach. */
+export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following">;
+
 /** Attaches a compiled script. @throws LinuxError, AttachError */
-export async function openScript(source: Source, compiled: CompiledScript, options: OpenOptions): Promise<Session> {
-  const open = async ({ plan, diagnostics, following }: CompiledScript): Promise<Session> => {
+export async function openScript(source: Source, compiled: Openable, options: OpenOptions): Promise<Session> {
+  const open = async ({ plan, diagnostics, following }: Openable): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
     const { consumer, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded } = options;
     const follower = following === undefined ? undefined : new (followers().Follower)({
@@ -49,6 +54,6 @@ export async function openScript(source: Source, compiled: CompiledScript, optio
     // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
     if (!(error instanceof LinuxError) || !error.log || options.directLoads === false) throw error;
     options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
-    return open(options.recompile?.(false) ?? compileScript(source, { ...options, directLoads: false }));
+    return open(options.recompile?.(false) ?? compiling().compileScript(source, { ...options, directLoads: false }));
   }
 }

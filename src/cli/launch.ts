@@ -45,7 +45,7 @@ function startCommand(): void {
     source: readFileSync(fileOf(name), "latin1"), filename: fileOf(name), folder: __dirname, compiled: compiledBefore(cacheOf(name)),
   }), require);
   const { exitNow, main } = parts.command;
-  void main(process.argv.slice(2)).then(async ({ exitCode, traced }) => {
+  void main(process.argv.slice(2), Object.values(PARTS).join(" ")).then(async ({ exitCode, traced }) => {
     if (traced && plain) {
       await parts.keep(keep);
       // All is written and let go of: taking the heap apart would only take time.

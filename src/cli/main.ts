@@ -1,13 +1,11 @@
 // The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
-import { thisMachine } from "../api/compile.ts";
 import { errorText } from "./errors.ts";
 import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
 
 export { exitNow } from "../linux/ffi.ts";
-export { warmUp } from "./warm-up.ts";
 
 export interface Outcome {
   readonly exitCode: number;
@@ -15,8 +13,16 @@ export interface Outcome {
   readonly traced: boolean;
 }
 
-/** Runs a command line to its end. Never throws: errors are written to standard error. */
-export async function main(argv: readonly string[]): Promise<Outcome> {
+/** See warm-up.ts. */
+export function warmUp(): Promise<void> {
+  return (require("./warm-up.ts") as typeof import("./warm-up.ts")).warmUp();
+}
+
+/**
+ * Runs a command line to its end. Never throws: errors are written to standard error. `build` is another for every change of strobe's
+ * code; without one no plan is kept.
+ */
+export async function main(argv: readonly string[], build?: string): Promise<Outcome> {
   try {
     const [word, ...rest] = argv;
     if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
@@ -26,10 +32,8 @@ export async function main(argv: readonly string[]): Promise<Outcome> {
     const vmlinux = options.vmlinux ?? process.env["BPFTRACE_VMLINUX"];
     if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
-    const exitCode = await dispatch(options);
-    const traced = exitCode === 0 && traces(options);
-    if (traced) thisMachine().keepTypes();
-    return { exitCode, traced };
+    const exitCode = await dispatch(options, build);
+    return { exitCode, traced: exitCode === 0 && traces(options) };
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
   }
@@ -49,7 +53,7 @@ function traces({ help, version, fmt, info, list, emit, debug }: Options): boole
   return !(help || version || fmt || info || list || emit) && debug.every((stage) => stage === "verifier");
 }
 
-async function dispatch(options: Options): Promise<number> {
+async function dispatch(options: Options, build: string | undefined): Promise<number> {
   if (options.help) return write((await import("./help.ts")).helpText());
   if (options.version) return write(`strobe v${(await import("../../package.json")).version}\n`);
   if (options.fmt) {
@@ -59,7 +63,7 @@ async function dispatch(options: Options): Promise<number> {
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.emit) return (await import("./emit.ts")).emit(options);
-  return run(options);
+  return run(options, build);
 }
 
 function write(text: string): number {

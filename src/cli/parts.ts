@@ -1,8 +1,8 @@
-// The command's two parts (parts.mjs): what every script runs, and the rest, which is loaded when something in it is first asked for.
-// Each starts from V8's compiled code for it, where that is known.
+// The command's parts (parts.mjs): what every script runs, what compiles one, and the rest. All but the first are loaded when something
+// in them is first asked for. Each starts from V8's compiled code for it, where that is known.
 import { constants, Script } from "node:vm";
 
-export type PartName = "command" | "rest";
+export type PartName = "command" | "compiler" | "rest";
 
 export interface PartSource {
   /** A function that takes what Node gives to a module. */
@@ -15,13 +15,13 @@ export interface PartSource {
 
 type Modules = Readonly<Record<string, () => unknown>>;
 type Require = (name: string) => unknown;
-export type Command = typeof import("./main.ts") & { readonly modules: Modules };
+type Command = typeof import("./main.ts");
 
 // import() of a script's own is an experiment still, and warns.
 const importModule = (url: string): Promise<unknown> => import(url);
 
-class Part<Exports> {
-  readonly exports: Exports;
+class Part {
+  readonly exports: { readonly modules: Modules };
   readonly script: Script;
   /** V8 takes compiled code only of its own version and flags. */
   readonly known: boolean;
@@ -29,38 +29,39 @@ class Part<Exports> {
   constructor({ source, filename, folder, compiled }: PartSource, require: Require) {
     this.script = new Script(source, { filename, cachedData: compiled, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
     this.known = compiled !== undefined && !this.script.cachedDataRejected;
-    const module: { exports: Partial<Exports> } = { exports: {} };
+    const module: { exports: { readonly modules: Modules } } = { exports: { modules: {} } };
     this.script.runInThisContext()(module.exports, require, module, filename, folder, importModule);
-    this.exports = module.exports as Exports;
+    this.exports = module.exports;
   }
 }
 
 export class Parts {
   readonly #read: (name: PartName) => PartSource;
   readonly #requirePackage: Require;
-  readonly #first: Part<Command>;
-  #rest: Part<{ readonly modules: Modules }> | undefined;
+  readonly #parts = new Map<PartName, Part>();
   readonly #asked = new Map<string, unknown>();
 
   constructor(read: (name: PartName) => PartSource, requirePackage: Require) {
     this.#read = read;
     this.#requirePackage = requirePackage;
-    this.#first = new Part(read("command"), this.#require);
   }
 
   get command(): Command {
-    return this.#first.exports;
+    return this.#part("command").exports as unknown as Command;
   }
 
-  /** `strobe:PATH` is a module of the command, in the part that did not ask for it. */
+  #part(name: PartName): Part {
+    let part = this.#parts.get(name);
+    if (part === undefined) this.#parts.set(name, (part = new Part(this.#read(name), this.#require)));
+    return part;
+  }
+
+  /** `strobe:PART/PATH` is a module of another part. */
   readonly #require = (name: string): unknown => {
-    if (!name.startsWith("strobe:")) return this.#requirePackage(name);
-    let module = this.#asked.get(name);
-    if (module === undefined) {
-      const path = name.slice("strobe:".length);
-      const load = this.#first.exports.modules[path] ?? (this.#rest ??= new Part(this.#read("rest"), this.#require)).exports.modules[path];
-      this.#asked.set(name, (module = load()));
-    }
+    const [, part, path] = /^strobe:(\w+)\/(.*)$/.exec(name) ?? [];
+    if (path === undefined) return this.#requirePackage(name);
+    let module = this.#asked.get(path);
+    if (module === undefined) this.#asked.set(path, (module = this.#part(part as PartName).exports.modules[path]()));
     return module;
   };
 
@@ -69,9 +70,9 @@ export class Parts {
    * are first called: so it is done at the end.
    */
   async keep(write: (name: PartName, compiled: Buffer) => void): Promise<void> {
-    if (!this.#first.known) await this.command.warmUp();
-    for (const [name, part] of [["command", this.#first], ["rest", this.#rest]] as const) {
-      if (part?.known === false) write(name, part.script.createCachedData());
+    if (!this.#part("command").known) await this.command.warmUp();
+    for (const [name, { known, script }] of this.#parts) {
+      if (!known) write(name, script.createCachedData());
     }
   }
 }

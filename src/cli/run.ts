@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { compileScript, type CompiledScript } from "../api/compile.ts";
+import type { CompiledScript } from "../api/compile.ts";
+import { KeptPlan } from "../api/kept-plans.ts";
 import { openScript } from "../api/open.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
@@ -11,26 +12,33 @@ import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { StatusLine } from "./status.ts";
 
+// Loaded for a script whose plan is not known.
+const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
 // Loaded for `-f json`.
 const json = () => require("../output/json.ts") as typeof import("../output/json.ts");
 
 const standardOutput = 1;
 const standardError = 2;
 
-/** Compiles and runs a script to its end; gives the exit code. */
-export async function run(options: Options): Promise<number> {
+/** Compiles and runs a script to its end; gives the exit code. `build`: see KeptPlan. */
+export async function run(options: Options, build: string | undefined): Promise<number> {
   const { source, positional } = readScript(options);
   const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter } = options;
   const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter };
-  const compiled = compileScript(source, script);
-  showDiagnostics(compiled, options);
-  if (!compiled.plan) return 1;
+  const kept = build === undefined || options.debug.length > 0 ? undefined : KeptPlan.of(build, source, script);
+  const known = kept?.find();
+  let compiled: CompiledScript | undefined;
+  if (known === undefined) {
+    compiled = compiling().compileScript(source, script);
+    showDiagnostics(compiled, options);
+    if (!compiled.plan) return 1;
 
-  const shown = options.debug.filter((stage) => stage !== "verifier");
-  if (shown.length > 0) {
-    const { stagesText } = await import("./stages.ts");
-    process.stdout.write(stagesText(compiled, compiled.plan, shown));
-    return 0;
+    const shown = options.debug.filter((stage) => stage !== "verifier");
+    if (shown.length > 0) {
+      const { stagesText } = await import("./stages.ts");
+      process.stdout.write(stagesText(compiled, compiled.plan, shown));
+      return 0;
+    }
   }
 
   const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
@@ -52,13 +60,19 @@ export async function run(options: Options): Promise<number> {
     });
   }
   try {
-    session = await openScript(source, compiled, { ...script, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier") });
+    if (known !== undefined) log?.("the script has run before: its plan was kept");
+    session = await openScript(source, compiled ?? { plan: known, diagnostics: [] }, {
+      ...script, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
+      recompile: (directLoads) => (compiled = compiling().compileScript(source, { ...script, directLoads })),
+    });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
+    if (exitCode === 0 && compiled !== undefined) keep(compiled, kept);
     return exitCode;
   } catch (error) {
+    if (known !== undefined && session === undefined) kept?.forget();
     // Nobody reads any more: what head(1) does to those before it in a pipe.
     if (error instanceof OutputClosed) return 0;
     throw error;
@@ -74,4 +88,12 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   const warnings = options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+}
+
+/** What was found out, for the next time. */
+function keep({ plan, diagnostics, following }: CompiledScript, kept: KeptPlan | undefined): void {
+  const machine = compiling().thisMachine();
+  machine.keepTypes();
+  // Warnings are to be seen every time.
+  if (plan !== undefined && following === undefined && diagnostics.length === 0 && machine.lasting) kept?.keep(plan);
 }

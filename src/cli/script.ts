@@ -1,15 +1,20 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Source } from "../language/diagnostic.ts";
-import { withImports } from "./imports.ts";
 import { UsageError, type Options } from "./options.ts";
+
+// Loaded where a script may import something.
+const imports = () => require("./imports.ts") as typeof import("./imports.ts");
 
 /** The script, and the words that are its positional parameters. */
 export interface Script { readonly source: Source; readonly positional: readonly string[] }
 
 /** `whole`: with what it imports. */
 export function readScript(options: Options, whole = true): Script {
-  const complete = (source: Source, folder: string): Source => (whole ? withImports(source, folder, options.headers) : source);
+  const complete = (source: Source, folder: string): Source => {
+    const some = options.headers.files.length > 0 || /import|include/.test(source.text);
+    return whole && some ? imports().withImports(source, folder, options.headers) : source;
+  };
   if (options.execute !== undefined) return { source: complete({ name: "-e", text: options.execute }, "."), positional: options.words };
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");

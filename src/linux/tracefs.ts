@@ -22,6 +22,18 @@ export function tracefsRoot(): string {
   return (root = place);
 }
 
+/**
+ * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user events, whose
+ * fields and numbers are another thing every time.
+ */
+export function onlyStaticEvents(): boolean {
+  try {
+    return readFileSync(`${tracefsRoot()}/dynamic_events`, "latin1") === "";
+  } catch {
+    return false;
+  }
+}
+
 /** The text of a tracepoint's `format` file; undefined when there is no such tracepoint. */
 export function readFormat(category: string, name: string): string | undefined {
   return readText(`${tracefsRoot()}/events/${category}/${name}/format`);

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import { cgroupId } from "../linux/cgroups.ts";
 import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/features.ts";
 import { FunctionLocations } from "../linux/function-locations.ts";
@@ -35,9 +36,13 @@ const VMLINUX = "vmlinux";
 export interface LiveSystem extends System {
   /** Kernel symbols, shared with whoever prints stacks: reading them takes tens of milliseconds. */
   kallsyms(): Kallsyms;
+  /** The id of a cgroup by its path. */
+  cgroupId(path: string): bigint | undefined;
   binary(pathOrName: string, pid?: number): LiveBinary | undefined;
   /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
   keepTypes(): void;
+  /** Whether all that was asked so far stays as it is while this kernel runs with these modules: nothing of files, processes or code. */
+  readonly lasting: boolean;
 }
 
 export function liveSystem(): LiveSystem {
@@ -45,6 +50,7 @@ export function liveSystem(): LiveSystem {
 }
 
 class Live implements LiveSystem {
+  lasting = true;
   readonly #features = new Features();
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
@@ -143,6 +149,8 @@ class Live implements LiveSystem {
   }
 
   symbolAddress(name: string): bigint | undefined {
+    // Programs that are loaded into the kernel have symbols, too.
+    this.lasting = false;
     return this.kallsyms().address(name);
   }
 
@@ -150,7 +158,13 @@ class Live implements LiveSystem {
     return (this.#kallsyms ??= symbols().Kallsyms.read());
   }
 
+  cgroupId(path: string): bigint | undefined {
+    this.lasting = false;
+    return cgroupId(path);
+  }
+
   kernelImage(): KernelImage | string {
+    this.lasting = false;
     return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text")));
   }
 
@@ -163,14 +177,17 @@ class Live implements LiveSystem {
   }
 
   #images(): ModuleImages {
+    this.lasting = false;
     return (this.#moduleImages ??= new (modules().ModuleImages)());
   }
 
   moduleAt(address: bigint): string | undefined {
+    this.lasting = false;
     return this.kallsyms().lookup(address)?.module;
   }
 
   kernelCode(name: string, address?: bigint): KernelCode | string {
+    this.lasting = false;
     return (this.#kernelText ??= new (kernelText().LiveKernelText)(this.kallsyms())).code(name, address);
   }
 
@@ -225,6 +242,7 @@ class Live implements LiveSystem {
   }
 
   binary(pathOrName: string, pid?: number): LiveBinary | undefined {
+    this.lasting = false;
     const key = `${pid ?? ""}:${pathOrName}`;
     const known = this.#binaries.get(key);
     if (known !== undefined) return known;
@@ -234,6 +252,7 @@ class Live implements LiveSystem {
   }
 
   mappedBinaries(pid: number): readonly string[] {
+    this.lasting = false;
     return binaries().mappedBinaries(pid);
   }
 
@@ -246,6 +265,7 @@ class Live implements LiveSystem {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
+      if (bytes === undefined) this.lasting = false;
       const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
       this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
     }

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { cacheFolder } from "../linux/cache-folder.ts";
 import type { Kallsyms } from "../linux/kallsyms.ts";
+import { runningKernel } from "../linux/running-kernel.ts";
 
 /**
  * The names, of the kernel and its modules as they are loaded now. `kallsyms` is called where they are not known yet.
@@ -19,13 +20,9 @@ export function sharedNames(kallsyms: () => Kallsyms, folder = cacheFolder()): R
   return names;
 }
 
-/** Another one at every boot, and for every set of modules: both decide where symbols are, and which there are. */
 function keyOfKernel(): string | undefined {
-  const boot = textOf("/proc/sys/kernel/random/boot_id");
-  if (boot === undefined) return undefined;
-  // `name size references users state address`; kernels without modules have no such file.
-  const modules = (textOf("/proc/modules") ?? "").replaceAll(/^(\S+ \S+) \S+ \S+ (\S+ \S+).*$/gm, "$1 $2");
-  return process.getBuiltinModule("node:crypto").createHash("sha1").update(`shared names 1\n${boot}${modules}`).digest("hex");
+  const kernel = runningKernel();
+  return kernel && process.getBuiltinModule("node:crypto").createHash("sha1").update(`shared names 1\n${kernel}`).digest("hex");
 }
 
 function textOf(path: string): string | undefined {

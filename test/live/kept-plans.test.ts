@@ -1,0 +1,117 @@
+// Plans that a run leaves for the next: used when nothing changed that they were made from, and only then.
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const home = temporaryFolder();
+const plans = join(home.path, "strobe", "plans");
+const { NODE_OPTIONS: _options, ...own } = process.env;
+
+let objects = "";
+before(() => {
+  if (!deadline.skip) objects = bpfObjects();
+});
+after(async () => {
+  home.remove();
+  if (!deadline.skip) await nothingLeft(objects);
+});
+
+const script = String.raw`
+  begin { printf("%d %s %d\n", $1, str($2), nsecs > 0); @text["ä"] = (1, -2); }
+  tracepoint:raw_syscalls:sys_enter /pid == cpid/ { @n = count(); @by[comm, args.id < 1000] = hist(3); }
+  tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s ends, %d\n", args.comm, args.pid == cpid); @ages = lhist(5, 0, 10, 1); exit(); }
+  end { printf("end\n"); clear(@n); }`;
+const output = `7 x 1\ntrue ends, 1\nend\n\n\n@ages:\n[5]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n@text[ä]: (1, -2)\n`;
+
+interface Run { readonly kept: boolean; readonly stdout: string; readonly stderr: string; readonly code: number | null }
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, XDG_CACHE_HOME: home.path, ...env } });
+  return { kept: stderr.includes("the script has run before: its plan was kept\n"), stdout, stderr, code };
+}
+
+/** The histogram of what `true` calls differs from machine to machine. */
+function comparable({ stdout }: Run): string {
+  return stdout.replace(/@by\[.*\]:\n.*\n\n/g, "");
+}
+
+const traced = (more: readonly string[] = []): string[] => ["-c", "/bin/true", ...more, "-e", script, "7", "x"];
+
+test("a script that ran before gives the same from the plan that was kept", deadline, async () => {
+  const first = await run(traced());
+  assert.deepEqual([first.kept, first.code, comparable(first)], [false, 0, output], first.stderr);
+  const [name, ...others] = readdirSync(plans);
+  assert.deepEqual(others, []);
+  assert.equal(statSync(join(plans, name)).mode & 0o777, 0o600);
+  assert.equal(statSync(plans).mode & 0o777, 0o700);
+  const again = await run(traced());
+  assert.deepEqual([again.kept, again.code, comparable(again)], [true, 0, output], again.stderr);
+});
+
+test("another script, parameter, option or setting has a plan of its own", deadline, async () => {
+  const others: [args: readonly string[], env?: Record<string, string>][] = [
+    [["-c", "/bin/true", "-e", script.replace("end\\n", "fin\\n"), "7", "x"]], [["-c", "/bin/true", "-e", script, "8", "x"]],
+    [traced(["--stats"])], [traced(["-k"])], [traced(["--unsafe"])], [traced(["--probe-filter", "exit"])], [traced(["--max-overhead", "50%"])],
+    [traced(), { BPFTRACE_MAX_STRLEN: "32" }],
+  ];
+  for (const [args, env] of others) {
+    const first = await run(args, env);
+    assert.deepEqual([first.kept, first.code], [false, 0], `${args.join(" ")}\n${first.stderr}`);
+    assert.equal((await run(args, env)).kept, true, args.join(" "));
+  }
+  const changed = await run(["-c", "/bin/true", "-e", script.replace("end\\n", "fin\\n"), "7", "x"]);
+  assert.equal(comparable(changed), output.replace("end\n", "fin\n"));
+});
+
+test("what is not whole, or not ours alone, is compiled anew", deadline, async () => {
+  for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
+  await run(traced());
+  const [name] = readdirSync(plans);
+  const file = join(plans, name);
+  const whole = readFileSync(file);
+  const spoil: Readonly<Record<string, () => void>> = {
+    "cut short": () => truncateSync(file, whole.length - 1),
+    "zeros": () => writeFileSync(file, Buffer.from(whole).fill(0, whole.length - 600, whole.length - 100)),
+    "of another boot": () => writeFileSync(file, Buffer.concat([Buffer.from('"00000000-'), whole.subarray(10)])),
+    "no JSON": () => writeFileSync(file, Buffer.concat([whole.subarray(0, whole.lastIndexOf('{"data"')), Buffer.from("{\nend\n")])),
+    "for others to write": () => chmodSync(file, 0o622),
+  };
+  for (const [how, make] of Object.entries(spoil)) {
+    make();
+    const result = await run(traced());
+    assert.deepEqual([result.kept, comparable(result)], [false, output], `${how}\n${result.stderr}`);
+    assert.deepEqual(readFileSync(file), whole, how);
+    assert.equal(statSync(file).mode & 0o777, 0o600, how);
+  }
+});
+
+test("a kept program that the verifier refuses is compiled anew", deadline, async () => {
+  const args = ["-e", 'begin { @a = 1; } tracepoint:raw_syscalls:sys_enter /pid == 1/ { @ = count(); } interval:ms:1 { exit(); }'];
+  for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
+  const first = await run(args);
+  const [name] = readdirSync(plans);
+  const file = join(plans, name);
+  const whole = readFileSync(file, "utf8");
+  const code = /"code":"([^"]+)"/.exec(whole)?.[1] ?? "";
+  // No program may end without an exit.
+  const spoilt = Buffer.from(code, "base64");
+  spoilt.fill(0, spoilt.length - 8);
+  spoilt[spoilt.length - 8] = 0xb7;
+  writeFileSync(file, whole.replace(code, spoilt.toString("base64")));
+  const second = await run(args);
+  assert.deepEqual([second.kept, second.code, second.stdout], [true, 0, first.stdout], second.stderr);
+  assert.match(second.stderr, /the verifier refused/);
+});
+
+test("what depends on files, processes or addresses is not kept, nor what has a warning", deadline, async () => {
+  for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
+  const scripts = [
+    'uprobe:/bin/true:main { } begin { exit(); }', 'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }', 'begin { printf("%d\\n", kaddr("_text") > 0); exit(); }',
+    'begin { @x = 1; } begin { $unused = 1; print(@nothing); exit(); }',
+  ];
+  for (const text of scripts) await run(["-e", text]);
+  assert.deepEqual(readdirSync(plans), []);
+});
