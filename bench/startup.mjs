@@ -37,6 +37,8 @@ function emptyNode({ node }) {
   return performance.now() - started;
 }
 
+const none = () => ({ first: [], whole: [], beyond: [] });
+
 /** `builds`: strobe on each Node, and as one file. */
 export async function startup({ peers, builds, rounds }) {
   const all = [...builds, ...peers.slice(1)];
@@ -44,23 +46,30 @@ export async function startup({ peers, builds, rounds }) {
   for (const build of builds) await untilFirstLine(build, printing[0][1]);
   const empty = builds.map(() => []);
   const rows = [];
+  let texts = 0;
   const measure = async (name, program, once, firstTitle) => {
-    const results = all.map(() => ({ first: [], whole: [], beyond: [] }));
+    // What strobe compiled it keeps; a peer compiles every time.
+    const runs = { "": all.map(none), ", again": all.map(none) };
     for (let round = 0; round < rounds; round++) {
       for (const [index, peer] of all.entries()) {
-        const node = peer.node ? emptyNode(peer) : undefined;
-        if (node !== undefined) empty[index].push(node);
-        const { first, whole } = await once(peer, program);
-        // The machine is now faster, now slower: compared with what came just before.
-        if (node !== undefined) results[index].beyond.push(first - node);
-        results[index].first.push(first);
-        results[index].whole.push(whole);
+        const text = `${program} // ${process.pid} ${texts++}`;
+        for (const results of Object.values(runs)) {
+          const node = peer.node ? emptyNode(peer) : undefined;
+          if (node !== undefined) empty[index].push(node);
+          const { first, whole } = await once(peer, text);
+          // The machine is now faster, now slower: compared with what came just before.
+          if (node !== undefined) results[index].beyond.push(first - node);
+          results[index].first.push(first);
+          results[index].whole.push(whole);
+        }
       }
     }
-    for (const kind of ["first", "whole"]) {
-      const ratios = peers.length > 1 ? builds.map((_, i) => (median(results[i][kind]) / median(results.at(-1)[kind])).toFixed(2)) : [];
-      const beyond = kind === "first" ? results.filter((r) => r.beyond.length > 0).map((r) => `+ ${median(r.beyond).toFixed(0)}`) : [];
-      rows.push([name, kind === "first" ? firstTitle : "the whole command", ...results.map((r) => spread(r[kind], 0)), beyond.join(", "), ratios.join(", ")]);
+    for (const [again, results] of Object.entries(runs)) {
+      for (const kind of ["first", "whole"]) {
+        const ratios = peers.length > 1 ? builds.map((_, i) => (median(results[i][kind]) / median(results.at(-1)[kind])).toFixed(2)) : [];
+        const beyond = kind === "first" ? results.filter((r) => r.beyond.length > 0).map((r) => `+ ${median(r.beyond).toFixed(0)}`) : [];
+        rows.push([name + again, kind === "first" ? firstTitle : "the whole command", ...results.map((r) => spread(r[kind], 0)), beyond.join(", "), ratios.join(", ")]);
+      }
     }
   };
   for (const [name, program] of printing) await measure(name, program, untilFirstLine, "to the first event");

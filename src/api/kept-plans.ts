@@ -95,6 +95,8 @@ function hashOf(key: string): string {
 }
 
 function tidy(): void {
-  const files = readdirSync(folder()).map((name) => ({ path: `${folder()}/${name}`, time: statSync(`${folder()}/${name}`).mtimeMs }));
+  const names = readdirSync(folder());
+  if (names.length <= mostKept) return;
+  const files = names.map((name) => ({ path: `${folder()}/${name}`, time: statSync(`${folder()}/${name}`).mtimeMs }));
   for (const { path } of files.sort((a, b) => b.time - a.time).slice(mostKept)) rmSync(path, { force: true });
 }
