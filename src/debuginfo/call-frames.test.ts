@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { CallFrames, Saved, type FrameState } from "./call-frames.ts";
+import { CallFrames } from "./call-frames.ts";
+import { Saved, type FrameState } from "./frame-state.ts";
 import { Elf, ElfError, bytesOf } from "./elf.ts";
 import { frameExpression } from "./frame-expression.ts";
 

@@ -3,100 +3,15 @@
 // (Go). DWARF 5, section 6.4; LSB Core, "Exception Frames"; registers have DWARF's numbers for the machine.
 import { Elf, ElfError, type Section } from "./elf.ts";
 import { frameExpression } from "./frame-expression.ts";
+import { runFrameProgram, type CommonEntry, type FrameSection, type FrameStates, type FunctionEntry } from "./frame-program.ts";
+import { FrameReader } from "./frame-reader.ts";
+import { FrameState, registersKept, Saved, type CfaRule, type FrameRow, type RegisterRule } from "./frame-state.ts";
 import type { LocationExpression } from "./dwarf/facts.ts";
-
-/** The caller's frame address. An expression that cannot be followed is "unknown". */
-export type CfaRule =
-  | { readonly kind: "register"; readonly register: number; readonly offset: number }
-  | { readonly kind: "expression"; readonly expression: LocationExpression }
-  | { readonly kind: "unknown" };
-
-/** The value of a register in the caller. */
-export type RegisterRule =
-  /** Not recoverable; of the return address: there is no caller. */
-  | { readonly kind: "undefined" }
-  | { readonly kind: "same" }
-  /** Saved at the CFA plus `offset`. */
-  | { readonly kind: "saved"; readonly offset: number }
-  /** The CFA plus `offset` itself. */
-  | { readonly kind: "value"; readonly offset: number }
-  | { readonly kind: "register"; readonly register: number }
-  /** Saved at an address. */
-  | { readonly kind: "saved-at"; readonly address: LocationExpression }
-  | { readonly kind: "computed"; readonly value: LocationExpression }
-  | { readonly kind: "unknown" };
-
-/** What holds from `low` to before `high`. */
-export interface FrameRow {
-  readonly low: bigint;
-  readonly high: bigint;
-  readonly cfa: CfaRule;
-  /** Of the callee-saved registers that the function touched; what is missing is the same. */
-  readonly registers: ReadonlyMap<number, RegisterRule>;
-  readonly returnAddress: RegisterRule;
-  /** The frame of a signal handler's return: its caller was interrupted, it did not call. */
-  readonly signal: boolean;
-}
-
-/** How a register was left, in numbers: see `FrameState`. */
-export const Saved = { same: 0, undefined: 1, saved: 2, value: 3, register: 4, savedAt: 5, computed: 6 } as const;
 
 /** DW_EH_PE_omit */
 const OMITTED = 0xff;
-/** Registers that rows are kept of; others are the vector ones, which unwinding does not need. */
-const registersKept = 48;
 /** A step takes about a millisecond. */
 const functionsPerStep = 256;
-/** Of remembered states in one function. GCC needs one or two. */
-const rememberedMost = 64;
-
-/** A row being built, without objects: whole binaries have millions. Only valid during the call that is handed it. */
-export class FrameState {
-  /** -1: by the expression at `cfaOffset`, which has `cfaLength` bytes. */
-  cfaRegister = -1;
-  cfaOffset = 0;
-  cfaLength = 0;
-  /** `Saved`, by register. */
-  readonly kinds = new Uint8Array(registersKept);
-  /** An offset from the CFA, a register, or where an expression begins in the section. */
-  readonly values = new Float64Array(registersKept);
-  readonly lengths = new Uint32Array(registersKept);
-  returnRegister = 16;
-  signal = false;
-
-  reset(): void {
-    this.cfaRegister = -1;
-    this.cfaOffset = 0;
-    this.cfaLength = 0;
-    this.kinds.fill(0);
-  }
-
-  copy(from: FrameState): void {
-    this.cfaRegister = from.cfaRegister;
-    this.cfaOffset = from.cfaOffset;
-    this.cfaLength = from.cfaLength;
-    this.kinds.set(from.kinds);
-    this.values.set(from.values);
-    this.lengths.set(from.lengths);
-  }
-}
-
-interface CommonEntry {
-  readonly codeAlign: number;
-  readonly dataAlign: number;
-  readonly returnRegister: number;
-  readonly encoding: number;
-  readonly augmented: boolean;
-  /** How entries point at their language's data; undefined where there is none. */
-  readonly languageData: number | undefined;
-  readonly signal: boolean;
-  readonly wordBytes: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-interface FunctionEntry { readonly common: CommonEntry; readonly low: number; readonly size: number; /** Where its augmentation data is. */ readonly augmentation: number; readonly start: number; readonly end: number }
-
 /** .eh_frame_hdr: `count` pairs at `table`, distances from `address`. */
 interface SearchTable { readonly bytes: Buffer; readonly address: number; readonly table: number; readonly count: number }
 
@@ -105,15 +20,12 @@ interface Index { readonly lows: Float64Array; readonly at: Float64Array }
 
 export class CallFrames {
   readonly #bytes: Buffer;
-  readonly #view: DataView;
-  readonly #address: number;
+  readonly #section: FrameSection;
   readonly #eh: boolean;
   readonly #wide: boolean;
-  readonly #arm: boolean;
   readonly #header: SearchTable | undefined;
   readonly #commons = new Map<number, CommonEntry>();
-  /** Used again for each function. */
-  readonly #states = { state: new FrameState(), initial: new FrameState(), remembered: [] as FrameState[] };
+  readonly #states: FrameStates = { state: new FrameState(), initial: new FrameState(), remembered: [] };
   /** Only for files without a header's table. */
   #index: Index | undefined;
 
@@ -130,11 +42,12 @@ export class CallFrames {
 
   private constructor(elf: Elf, section: Section, bytes: Buffer) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#address = Number(BigInt.asIntN(64, section.address));
+    this.#section = {
+      view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), address: Number(BigInt.asIntN(64, section.address)),
+      arm: elf.machine === "arm64",
+    };
     this.#eh = section.name === ".eh_frame";
     this.#wide = elf.wide;
-    this.#arm = elf.machine === "arm64";
     this.#header = this.#eh ? searchTable(elf) : undefined;
   }
 
@@ -144,7 +57,7 @@ export class CallFrames {
     const entry = this.#find(wanted);
     if (entry === undefined) return undefined;
     let found: FrameRow | undefined;
-    this.#run(entry, (low, high, state) => {
+    runFrameProgram(this.#section, entry, this.#states, (low, high, state) => {
       if (found === undefined && wanted >= low && wanted < high) found = this.row(low, high, state);
     });
     return found;
@@ -169,7 +82,7 @@ export class CallFrames {
     for (const at of this.#header === undefined ? this.#entries() : this.#tableEntries(this.#header)) {
       try {
         const entry = this.#functionAt(at);
-        if (entry !== undefined) this.#run(entry, each);
+        if (entry !== undefined) runFrameProgram(this.#section, entry, this.#states, each);
       } catch (error) {
         if (!(error instanceof ElfError)) throw error;
       }
@@ -205,11 +118,11 @@ export class CallFrames {
     const entry = this.#find(Number(BigInt.asIntN(64, address)));
     if (entry?.common.languageData === undefined || entry.common.languageData === OMITTED) return undefined;
     const { common, augmentation, end, low } = entry;
-    const reader = new Reader(this.#view, augmentation, end);
+    const reader = new FrameReader(this.#section.view, augmentation, end);
     const { languageData = OMITTED } = common;
-    const place = this.#pointer(reader, languageData & 0x7f, common.wordBytes);
+    const place = reader.pointer(languageData & 0x7f, common.wordBytes, this.#section.address);
     // Relative to itself, none is 0.
-    const none = (languageData & 0x70) === 0x10 ? this.#address + augmentation : 0;
+    const none = (languageData & 0x70) === 0x10 ? this.#section.address + augmentation : 0;
     return place === none ? undefined : { address: BigInt.asUintN(64, BigInt(place)), low: BigInt.asUintN(64, BigInt(low)) };
   }
 
@@ -251,7 +164,7 @@ export class CallFrames {
 
   *#tableEntries({ bytes, address, table, count }: SearchTable): Iterable<number> {
     for (let i = 0; i < count; i++) {
-      const at = address + bytes.readInt32LE(table + i * 8 + 4) - this.#address;
+      const at = address + bytes.readInt32LE(table + i * 8 + 4) - this.#section.address;
       if (at >= 0 && at + 8 <= this.#bytes.length) yield at;
     }
   }
@@ -271,9 +184,9 @@ export class CallFrames {
     const id = this.#u32(idAt) + (idBytes === 8 ? this.#u32(idAt + 4) * 2 ** 32 : 0);
     if (this.#eh ? id === 0 : id === (idBytes === 8 ? 2 ** 64 : 0xffffffff)) return undefined;
     const common = this.#common(this.#eh ? idAt - id : id);
-    const reader = new Reader(this.#view, idAt + idBytes, end);
-    const low = this.#pointer(reader, common.encoding, common.wordBytes);
-    const size = this.#pointer(reader, common.encoding & 0x0f, common.wordBytes);
+    const reader = new FrameReader(this.#section.view, idAt + idBytes, end);
+    const low = reader.pointer(common.encoding, common.wordBytes, this.#section.address);
+    const size = reader.pointer(common.encoding & 0x0f, common.wordBytes, this.#section.address);
     let augmentation = reader.at;
     if (common.augmented) {
       const length = reader.uleb();
@@ -289,7 +202,7 @@ export class CallFrames {
     if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError("a frame description names no common entry");
     const { idAt, end, long } = this.#extent(at);
     if (end > this.#bytes.length) throw new ElfError("a common frame entry is longer than its section");
-    const reader = new Reader(this.#view, idAt + (long && !this.#eh ? 8 : 4), end);
+    const reader = new FrameReader(this.#section.view, idAt + (long && !this.#eh ? 8 : 4), end);
     const version = reader.u8();
     if (version !== 1 && version !== 3 && version !== 4) throw new ElfError(`frame descriptions of version ${version}`);
     let augmentation = "";
@@ -312,7 +225,7 @@ export class CallFrames {
       for (const letter of augmentation.slice(1)) {
         if (letter === "R") encoding = reader.u8();
         else if (letter === "L") languageData = reader.u8();
-        else if (letter === "P") this.#pointer(reader, reader.u8() & 0x7f, wordBytes);
+        else if (letter === "P") reader.pointer(reader.u8() & 0x7f, wordBytes, this.#section.address);
         else if (letter === "S") signal = true;
         else if (letter !== "B" && letter !== "G") break; // the length says where the program begins
       }
@@ -321,17 +234,6 @@ export class CallFrames {
     const common = { codeAlign, dataAlign, returnRegister, encoding, augmented: augmentation !== "", languageData, signal, wordBytes, start, end };
     this.#commons.set(at, common);
     return common;
-  }
-
-  /** DW_EH_PE encodings: absolute or relative to where the pointer is. Others are not used for code. */
-  #pointer(reader: Reader, encoding: number, wordBytes: number): number {
-    const place = this.#address + reader.at;
-    const value = encodedValue(reader, encoding, wordBytes);
-    switch (encoding & 0x70) {
-      case 0x00: return value;
-      case 0x10: return Number(BigInt.asUintN(wordBytes * 8, BigInt(place) + BigInt(value)));
-      default: throw new ElfError(`an address of encoding 0x${encoding.toString(16)}`);
-    }
   }
 
   #find(address: number): FunctionEntry | undefined {
@@ -351,7 +253,7 @@ export class CallFrames {
     const { bytes, table, count } = header;
     const i = lastNotAbove(count, (n) => header.address + bytes.readInt32LE(table + n * 8), address);
     if (i < 0) return undefined;
-    const at = header.address + bytes.readInt32LE(table + i * 8 + 4) - this.#address;
+    const at = header.address + bytes.readInt32LE(table + i * 8 + 4) - this.#section.address;
     if (!(at >= 0 && at + 8 <= this.#bytes.length)) throw new ElfError(".eh_frame_hdr points outside .eh_frame");
     return at;
   }
@@ -370,111 +272,9 @@ export class CallFrames {
     return { lows: Float64Array.from(found, ({ low }) => low), at: Float64Array.from(found, ({ at }) => at) };
   }
 
-  #run({ common, low, size, start, end }: FunctionEntry, each: (low: number, high: number, state: FrameState) => void): void {
-    const { state, initial: afterCommon, remembered } = this.#states;
-    state.reset();
-    state.returnRegister = common.returnRegister;
-    state.signal = common.signal;
-    // The common entry's program makes the state that restoring goes back to; the function's own makes rows.
-    const run = (from: number, to: number, initial: FrameState | undefined, at: number): number => {
-      let depth = 0;
-      const reader = new Reader(this.#view, from, to);
-      const high = low + size;
-      const advance = (delta: number): void => {
-        const next = at + delta * common.codeAlign;
-        if (initial === undefined || !(next >= at)) throw new ElfError("a frame description moves backwards");
-        if (next > at && at < high) each(at, Math.min(next, high), state);
-        at = next;
-      };
-      const set = (register: number, kind: number, value: number, length = 0): void => {
-        if (register >= registersKept) return;
-        state.kinds[register] = kind;
-        state.values[register] = value;
-        state.lengths[register] = length;
-      };
-      const restore = (register: number): void => {
-        if (register < registersKept) set(register, initial?.kinds[register] ?? Saved.same, initial?.values[register] ?? 0, initial?.lengths[register] ?? 0);
-      };
-      const setCfa = (register: number, offset: number): void => {
-        state.cfaRegister = register;
-        state.cfaOffset = offset;
-      };
-      while (reader.at < to) {
-        const code = reader.u8();
-        const low6 = code & 0x3f;
-        switch (code >> 6) {
-          case 1: advance(low6); continue;
-          case 2: set(low6, Saved.saved, reader.uleb() * common.dataAlign); continue;
-          case 3: restore(low6); continue;
-          default:
-        }
-        switch (code) {
-          case 0x00: break; // nop
-          case 0x01: { // set_loc
-            const next = this.#pointer(reader, common.encoding, common.wordBytes);
-            advance((next - at) / common.codeAlign);
-            break;
-          }
-          case 0x02: advance(reader.u8()); break;
-          case 0x03: advance(reader.u16()); break;
-          case 0x04: advance(reader.u32()); break;
-          case 0x05: set(reader.uleb(), Saved.saved, reader.uleb() * common.dataAlign); break;
-          case 0x06: restore(reader.uleb()); break;
-          case 0x07: set(reader.uleb(), Saved.undefined, 0); break;
-          case 0x08: set(reader.uleb(), Saved.same, 0); break;
-          case 0x09: set(reader.uleb(), Saved.register, reader.uleb()); break;
-          case 0x0a: {
-            if (depth >= rememberedMost) throw new ElfError("a frame description remembers too many states");
-            (remembered[depth++] ??= new FrameState()).copy(state);
-            break;
-          }
-          case 0x0b: {
-            if (depth === 0) throw new ElfError("a frame description restores what it did not remember");
-            state.copy(remembered[--depth]);
-            break;
-          }
-          case 0x0c: setCfa(reader.uleb(), reader.uleb()); break;
-          case 0x0d: state.cfaRegister = reader.uleb(); break;
-          case 0x0e: state.cfaOffset = reader.uleb(); break;
-          case 0x0f: { // def_cfa_expression
-            const length = reader.uleb();
-            setCfa(-1, reader.at);
-            state.cfaLength = length;
-            reader.skip(length);
-            break;
-          }
-          case 0x10:
-          case 0x16: { // expression, val_expression
-            const register = reader.uleb();
-            const length = reader.uleb();
-            set(register, code === 0x10 ? Saved.savedAt : Saved.computed, reader.at, length);
-            reader.skip(length);
-            break;
-          }
-          case 0x11: set(reader.uleb(), Saved.saved, reader.sleb() * common.dataAlign); break;
-          case 0x12: setCfa(reader.uleb(), reader.sleb() * common.dataAlign); break;
-          case 0x13: state.cfaOffset = reader.sleb() * common.dataAlign; break;
-          case 0x14: set(reader.uleb(), Saved.value, reader.uleb() * common.dataAlign); break;
-          case 0x15: set(reader.uleb(), Saved.value, reader.sleb() * common.dataAlign); break;
-          case 0x2d: // AArch64: the return address is signed from here on, or no more. Its bits say so as well.
-            if (this.#arm) break;
-            throw new ElfError("a frame description with SPARC's register windows");
-          case 0x2e: reader.uleb(); break; // GNU_args_size: what a call pushed, part of the CFA's offset already
-          case 0x2f: set(reader.uleb(), Saved.saved, -reader.uleb() * common.dataAlign); break;
-          default: throw new ElfError(`a frame description with unknown instruction 0x${code.toString(16)}`);
-        }
-      }
-      return at;
-    };
-    run(common.start, common.end, undefined, low);
-    afterCommon.copy(state);
-    const at = run(start, end, afterCommon, low);
-    if (at < low + size) each(at, low + size, state);
-  }
-
   #u32(at: number): number {
     if (at + 4 > this.#bytes.length) throw new ElfError("frame descriptions end too early");
-    return this.#view.getUint32(at, true);
+    return this.#section.view.getUint32(at, true);
   }
 }
 
@@ -507,66 +307,4 @@ function lastNotAbove(count: number, at: (n: number) => number, wanted: number):
     else high = middle;
   }
   return low - 1;
-}
-
-function encodedValue(reader: Reader, encoding: number, wordBytes: number): number {
-  switch (encoding & 0x0f) {
-    case 0x00: return wordBytes === 8 ? reader.u64() : reader.u32();
-    case 0x01: return reader.uleb();
-    case 0x02: return reader.u16();
-    case 0x03: return reader.u32();
-    case 0x04: return reader.u64();
-    case 0x09: return reader.sleb();
-    case 0x0a: return (reader.u16() << 16) >> 16;
-    case 0x0b: return reader.u32() | 0;
-    case 0x0c: return reader.i64();
-    default: throw new ElfError(`a value of encoding 0x${encoding.toString(16)}`);
-  }
-}
-
-/** Reads from `at` to before `end`. Numbers beyond 2^53 lose their last bits: they are addresses in no program. */
-class Reader {
-  at: number;
-  readonly #view: DataView;
-  readonly #end: number;
-
-  constructor(view: DataView, at: number, end: number) {
-    this.at = at;
-    this.#view = view;
-    this.#end = end;
-  }
-
-  skip(bytes: number): number {
-    const at = this.at;
-    if (!(bytes >= 0 && at + bytes <= this.#end)) throw new ElfError("a frame description ends too early");
-    this.at = at + bytes;
-    return at;
-  }
-
-  u8(): number { return this.#view.getUint8(this.skip(1)); }
-  u16(): number { return this.#view.getUint16(this.skip(2), true); }
-  u32(): number { return this.#view.getUint32(this.skip(4), true); }
-  /** Signed, so that the kernel's addresses are exact as numbers. */
-  u64(): number { return Number(this.#view.getBigInt64(this.skip(8), true)); }
-  i64(): number { return Number(this.#view.getBigInt64(this.skip(8), true)); }
-
-  uleb(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.u8();
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-      if (scale > 2 ** 63) throw new ElfError("a number without end");
-    }
-  }
-
-  sleb(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.u8();
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return (byte & 0x40) === 0 ? value : value - scale * 128;
-      if (scale > 2 ** 63) throw new ElfError("a number without end");
-    }
-  }
 }

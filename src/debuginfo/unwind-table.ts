@@ -1,6 +1,7 @@
 // Call frame information boiled down to what walking a stack needs: at an address, where the caller's frame begins and where
 // the caller's rbp is. Two words a row, sorted, so that a program in the kernel can search them. x86-64 only.
-import { type CallFrames, type FrameState, Saved } from "./call-frames.ts";
+import type { CallFrames } from "./call-frames.ts";
+import { type FrameState, Saved } from "./frame-state.ts";
 
 /**
  * A rule: bits 0 to 2 its kind, bits 3 to 8 where the caller's rbp is, bits 9 to 31 a signed offset in bytes.

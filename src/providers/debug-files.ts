@@ -4,7 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync,
 import { homedir } from "node:os";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
-import { alternateLink, hasDebugInfo, openDebugInfo, type Catalogs } from "../debuginfo/dwarf/debug-info.ts";
+import { openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
+import { alternateLink, hasDebugInfo, type Catalogs } from "../debuginfo/dwarf/input-files.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";

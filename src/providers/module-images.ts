@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join } from "node:path";
-import { hasDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
+import { hasDebugInfo } from "../debuginfo/dwarf/input-files.ts";
 import { ElfError } from "../debuginfo/elf.ts";
 import { placedElf } from "../debuginfo/placed-elf.ts";
 import { absent } from "./file-bytes.ts";

@@ -2,7 +2,8 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { scanFile } from "../debuginfo/dwarf/scan-file.ts";
 import { DwarfSections } from "../debuginfo/dwarf/sections.ts";
-import { DwarfFile, type UnitHeader } from "../debuginfo/dwarf/units.ts";
+import { DwarfFile } from "../debuginfo/dwarf/units.ts";
+import type { UnitHeader } from "../debuginfo/dwarf/unit-headers.ts";
 import { elfAt } from "./file-bytes.ts";
 import { Shared, unitsAtOnce, type ScanOrder } from "./scan-workers.ts";
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { ScanResult } from "../debuginfo/dwarf/scan.ts";
-import type { UnitSection } from "../debuginfo/dwarf/units.ts";
+import type { UnitSection } from "../debuginfo/dwarf/unit-headers.ts";
 import { ownFile } from "../linux/own-file.ts";
 
 /** What one thread is told. */

@@ -1,6 +1,8 @@
 // The index of names of one file: sorted hashes, as scan.ts finds them. Plain typed arrays, so that it can be kept on disk.
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
-import { hashOf, type Pairs, type ScanResult } from "./scan.ts";
+import { hashOf } from "./name-hash.ts";
+import type { Pairs } from "./pairs.ts";
+import type { ScanResult } from "./scan.ts";
 
 export interface Catalog {
   readonly functions: Pairs;

@@ -10,7 +10,7 @@ import { bytesOf, Elf } from "../elf.ts";
 import { DwarfError } from "./cursor.ts";
 import { fileNames, lastPart } from "./file-names.ts";
 import { lineHeaders } from "./lines.ts";
-import { hashOf } from "./scan.ts";
+import { hashOf } from "./name-hash.ts";
 import { DwarfSections } from "./sections.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-files-"));

@@ -3,7 +3,8 @@
 import { FORM } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep, type Encoding } from "./forms.ts";
-import { hashOf, type Pairs } from "./scan.ts";
+import { hashOf } from "./name-hash.ts";
+import type { Pairs } from "./pairs.ts";
 import type { DwarfSections, SectionData } from "./sections.ts";
 
 const LNCT_PATH = 1;

@@ -5,7 +5,7 @@ import type { SourcePosition } from "./facts.ts";
 import { fileNames, lastPart } from "./file-names.ts";
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { lineHeaders, pathOf, readLineHeader, readRows, rowAt, type LineHeader, type LineRows } from "./lines.ts";
-import type { Pairs } from "./scan.ts";
+import type { Pairs } from "./pairs.ts";
 import type { DwarfSections } from "./sections.ts";
 import type { Kept } from "./unit-addresses.ts";
 import type { DwarfFile, Unit } from "./units.ts";

@@ -2,7 +2,8 @@
 import { AT } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
 import { isDropped } from "./ranges.ts";
-import type { Unit, Value } from "./units.ts";
+import type { Value } from "./attribute-values.ts";
+import type { Unit } from "./units.ts";
 
 const LLE = {
   end_of_list: 0, base_addressx: 1, startx_endx: 2, startx_length: 3, offset_pair: 4, default_location: 5, base_address: 6,

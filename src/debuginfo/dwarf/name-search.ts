@@ -10,7 +10,8 @@ import { isNamed, qualifiedName } from "./names.ts";
 import { scanFile } from "./scan-file.ts";
 import { bodyAround } from "./scopes.ts";
 import type { SectionData } from "./sections.ts";
-import type { DwarfFile, Entry, UnitHeader, UnitSection } from "./units.ts";
+import type { DwarfFile, Entry } from "./units.ts";
+import type { UnitHeader, UnitSection } from "./unit-headers.ts";
 import { ValuePlaces } from "./value-places.ts";
 
 /** The part of a file's entries from which on all may as well be decoded, at least so many bytes. */

@@ -1,7 +1,8 @@
 // Which addresses an entry's code is at (DWARF 5, section 2.17): one range, or a list in .debug_ranges or .debug_rnglists.
 import { AT } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
-import type { Entry, Unit, Value } from "./units.ts";
+import type { Value } from "./attribute-values.ts";
+import type { Entry, Unit } from "./units.ts";
 
 /** `high` is behind the last byte. Addresses are signed numbers (cursor.ts). */
 export interface Range { readonly low: number; readonly high: number }

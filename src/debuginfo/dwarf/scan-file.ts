@@ -2,8 +2,11 @@
 import { readAbbreviations } from "./abbreviations.ts";
 import { DwarfError } from "./cursor.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
-import { hashOf, scanUnits, type Pairs, type ScanResult } from "./scan.ts";
-import type { DwarfFile, UnitHeader, UnitSection } from "./units.ts";
+import { hashOf } from "./name-hash.ts";
+import type { Pairs } from "./pairs.ts";
+import { scanUnits, type ScanResult } from "./scan.ts";
+import type { DwarfFile } from "./units.ts";
+import type { UnitHeader, UnitSection } from "./unit-headers.ts";
 
 const NOTHING = Buffer.alloc(0);
 

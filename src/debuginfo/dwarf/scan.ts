@@ -6,9 +6,13 @@
 import type { Abbreviation } from "./abbreviations.ts";
 import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor } from "./cursor.ts";
-import { STEP, stepOf, takeStep } from "./forms.ts";
+import { STEP, takeStep } from "./forms.ts";
+import { HASH_START, hashBytes, hashOf, hashWithin } from "./name-hash.ts";
+import { GrowingPairs, type Pairs } from "./pairs.ts";
 import { isDropped } from "./ranges.ts";
-import type { UnitHeader } from "./units.ts";
+import { CAPTURE, KIND, shapeOf, type Shape } from "./scan-shapes.ts";
+import { SeenNumbers } from "./seen-numbers.ts";
+import type { UnitHeader } from "./unit-headers.ts";
 
 export interface ScanInput {
   /** Headers of the units to scan and their bytes. */
@@ -22,9 +26,6 @@ export interface ScanInput {
   readonly textOffsets: Buffer;
 }
 
-/** Pairs of hash and entry offset, in no order. */
-export interface Pairs { readonly hashes: Uint32Array; readonly offsets: Uint32Array }
-
 export interface ScanResult {
   readonly functions: Pairs;
   readonly variables: Pairs;
@@ -36,152 +37,10 @@ export interface ScanResult {
   readonly alternate: Pairs;
 }
 
-export const HASH_START = 0x811c9dc5;
-
-export function hashOf(name: string, start = HASH_START): number {
-  const bytes = Buffer.from(name);
-  return hashBytes(bytes, 0, bytes.length, start);
-}
-
-/** The hash of a name within a scope: `::` behind the scope's. */
-function hashWithin(scope: number): number {
-  // Twice a colon.
-  return Math.imul(Math.imul(scope ^ 0x3a, 0x01000193) ^ 0x3a, 0x01000193) >>> 0;
-}
-
-function hashBytes(bytes: Buffer, from: number, to: number, start: number): number {
-  let hash = start;
-  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
-  return hash >>> 0;
-}
-
-class Growing {
-  hashes = new Uint32Array(1024);
-  offsets = new Uint32Array(1024);
-  count = 0;
-
-  add(hash: number, offset: number): void {
-    if (this.count === this.hashes.length) {
-      const hashes = new Uint32Array(this.count * 2), offsets = new Uint32Array(this.count * 2);
-      hashes.set(this.hashes);
-      offsets.set(this.offsets);
-      this.hashes = hashes;
-      this.offsets = offsets;
-    }
-    this.hashes[this.count] = hash;
-    this.offsets[this.count++] = offset;
-  }
-
-  done(): Pairs {
-    return { hashes: this.hashes.slice(0, this.count), offsets: this.offsets.slice(0, this.count) };
-  }
-}
-
-/** Numbers that were seen: open addressing, so that millions cost little. */
-class SeenNumbers {
-  #slots = new Float64Array(1 << 12);
-  #count = 0;
-
-  /** Whether it is new. Never 0. */
-  add(key: number): boolean {
-    if (this.#count * 2 > this.#slots.length) this.#grow();
-    if (!insert(this.#slots, key)) return false;
-    this.#count++;
-    return true;
-  }
-
-  #grow(): void {
-    const larger = new Float64Array(this.#slots.length * 4);
-    for (const key of this.#slots) if (key !== 0) insert(larger, key);
-    this.#slots = larger;
-  }
-}
-
-function insert(slots: Float64Array, key: number): boolean {
-  const mask = slots.length - 1;
-  for (let at = (key % 0x7fffffff) & mask; ; at = (at + 1) & mask) {
-    if (slots[at] === key) return false;
-    if (slots[at] !== 0) continue;
-    slots[at] = key;
-    return true;
-  }
-}
-
-const KIND = { skip: 0, unit: 1, scope: 2, type: 3, plainType: 4, function: 5, variable: 6, inlined: 7, staticMember: 8 } as const;
-const CAPTURE = { name: 1, linkage: 2, sibling: 3, declaration: 4, origin: 5, low: 6, inline: 7, location: 8, textBase: 9, constant: 10 } as const;
-
-/** How entries of one shape are passed over: `steps` with a capture behind each (0: none), and its form. */
-interface Shape {
-  readonly kind: number;
-  readonly tag: number;
-  readonly children: boolean;
-  readonly steps: Int32Array;
-  readonly captures: Uint8Array;
-  readonly forms: Uint16Array;
-  readonly sibling: boolean;
-}
-
 /** Which section of texts a name is in, above its offset. */
 const TEXT = { str: 0, info: 1, line: 2, alternate: 3 } as const;
 const SPAN = 2 ** 40;
 const MASK_DECLARED = 1, MASK_LOW = 2, MASK_INLINE = 4, MASK_LOCATION = 8, MASK_DROPPED = 16;
-
-function kindOf(tag: number): number {
-  switch (tag) {
-    case TAG.compile_unit: case TAG.partial_unit: case TAG.type_unit: case TAG.skeleton_unit: return KIND.unit;
-    case TAG.namespace: case TAG.module: return KIND.scope;
-    case TAG.structure_type: case TAG.class_type: case TAG.union_type: case TAG.interface_type: return KIND.type;
-    case TAG.enumeration_type: case TAG.typedef: case TAG.base_type: return KIND.plainType;
-    case TAG.subprogram: return KIND.function;
-    case TAG.variable: return KIND.variable;
-    case TAG.inlined_subroutine: return KIND.inlined;
-    default: return KIND.skip;
-  }
-}
-
-function captureOf(attribute: number, kind: number): number {
-  switch (attribute) {
-    case AT.sibling: return CAPTURE.sibling;
-    case AT.str_offsets_base: return kind === KIND.unit ? CAPTURE.textBase : 0;
-    case AT.abstract_origin: case AT.specification: return CAPTURE.origin;
-    case AT.low_pc: case AT.ranges: return CAPTURE.low;
-    default:
-  }
-  if (kind === KIND.skip || kind === KIND.unit || kind === KIND.inlined) return 0;
-  switch (attribute) {
-    case AT.name: return CAPTURE.name;
-    case AT.linkage_name: case AT.MIPS_linkage_name: return CAPTURE.linkage;
-    case AT.declaration: return CAPTURE.declaration;
-    case AT.inline: return CAPTURE.inline;
-    case AT.location: return CAPTURE.location;
-    case AT.const_value: return CAPTURE.constant;
-    default: return 0;
-  }
-}
-
-function shapeOf(abbreviation: Abbreviation, header: UnitHeader): Shape {
-  // Before DWARF 5 a class declares its static variables as members.
-  const isStatic = abbreviation.tag === TAG.member && abbreviation.attributes.includes(AT.declaration);
-  const kind = isStatic ? KIND.staticMember : kindOf(abbreviation.tag);
-  const steps: number[] = [], captures: number[] = [], forms: number[] = [];
-  let sibling = false;
-  abbreviation.forms.forEach((form, i) => {
-    const step = stepOf(form, header);
-    const capture = captureOf(abbreviation.attributes[i], kind);
-    if (capture === CAPTURE.sibling) sibling = true;
-    const last = steps.length - 1;
-    if (capture === 0 && step >= 0 && last >= 0 && captures[last] === 0 && steps[last] >= 0) steps[last] += step;
-    else {
-      steps.push(step);
-      captures.push(capture);
-      forms.push(form);
-    }
-  });
-  return {
-    kind, tag: abbreviation.tag, children: abbreviation.children, sibling,
-    steps: Int32Array.from(steps), captures: Uint8Array.from(captures), forms: Uint16Array.from(forms),
-  };
-}
 
 export function scanUnits(input: ScanInput, progress: (bytes: number) => void = () => {}): ScanResult {
   const scanner = new Scanner(input);
@@ -194,11 +53,11 @@ export function scanUnits(input: ScanInput, progress: (bytes: number) => void = 
 
 class Scanner {
   readonly #input: ScanInput;
-  readonly #functions = new Growing();
-  readonly #variables = new Growing();
-  readonly #types = new Growing();
-  readonly #foreign = new Growing();
-  readonly #alternate = new Growing();
+  readonly #functions = new GrowingPairs();
+  readonly #variables = new GrowingPairs();
+  readonly #types = new GrowingPairs();
+  readonly #foreign = new GrowingPairs();
+  readonly #alternate = new GrowingPairs();
   readonly #seenTypes = new SeenNumbers();
   readonly #seenNames = new SeenNumbers();
   #names: string[] = [];
@@ -482,7 +341,7 @@ class Scanner {
   }
 
   /** Adds an entry under all its names; gives the hash of the qualified one. */
-  #addNames(pairs: Growing, at: number, name: number, linkage: number, scope: number): number {
+  #addNames(pairs: GrowingPairs, at: number, name: number, linkage: number, scope: number): number {
     this.#locate(name);
     const bytes = this.#textBytes, from = this.#textFrom, to = this.#textTo;
     const bareTo = this.#bareEnd();

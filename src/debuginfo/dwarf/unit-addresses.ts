@@ -2,7 +2,8 @@
 import { Cursor, DwarfError } from "./cursor.ts";
 import { keptBytes, keptParts, numbersOf, wordsOf } from "./kept-arrays.ts";
 import { isDropped, rangesOf } from "./ranges.ts";
-import type { DwarfFile, UnitHeader } from "./units.ts";
+import type { DwarfFile } from "./units.ts";
+import type { UnitHeader } from "./unit-headers.ts";
 
 /** Where what was found is kept from one start to the next. */
 export interface Kept { read(): Buffer | undefined; write(bytes: Buffer): void }

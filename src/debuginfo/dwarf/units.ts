@@ -1,43 +1,13 @@
-// Units (DWARF 5, section 7.5.1) and the entries in them. A unit is read as a whole when somebody looks into it: one pass finds
-// where its entries begin and how they nest, in typed arrays; values are decoded one by one when asked for.
+// A file's units and the entries in them. A unit is read as a whole when somebody looks into it (entry-tree.ts); values are decoded
+// one by one when asked for, and the units used last are kept.
 import { type Abbreviation, readAbbreviations } from "./abbreviations.ts";
-import { AT, FORM, TAG, UNIT } from "./constants.ts";
+import { readValue, type Value } from "./attribute-values.ts";
+import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
-import { stepOf, stepsOver, takeStep, type Encoding } from "./forms.ts";
-import type { DwarfSections, SectionData } from "./sections.ts";
-
-export type UnitSection = "debug_info" | "debug_types";
-
-export interface UnitHeader extends Encoding {
-  readonly section: UnitSection;
-  /** Where it begins, where its first entry does, and where it ends, in its section. */
-  readonly offset: number;
-  readonly first: number;
-  readonly end: number;
-  readonly type: number;
-  readonly abbreviations: number;
-  /** Of type units: the signature, and where in the unit the type is. */
-  readonly signature?: bigint;
-  readonly typeOffset?: number;
-  /** Of skeleton and split units. */
-  readonly dwoId?: bigint;
-}
-
-export type Value =
-  | { readonly kind: "address"; readonly value: number }
-  /** Exact; `signed` where the form says so. */
-  | { readonly kind: "constant"; readonly value: bigint; readonly signed: boolean; readonly bytes: number }
-  | { readonly kind: "flag"; readonly value: boolean }
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "block"; readonly bytes: Buffer }
-  | { readonly kind: "offset"; readonly value: number }
-  | { readonly kind: "range-list" | "location-list"; readonly index: number }
-  /** Within the section of this file, or that of the alternate one. */
-  | { readonly kind: "reference"; readonly offset: number; readonly alternate: boolean; readonly section: UnitSection }
-  | { readonly kind: "signature"; readonly signature: bigint };
-
-/** Bytes of a unit in which its own entry usually ends. */
-const BEGINNING = 1024;
+import { readEntryTree, type EntryTree } from "./entry-tree.ts";
+import { stepOf, takeStep } from "./forms.ts";
+import type { DwarfSections } from "./sections.ts";
+import { headerFrom, unitHeaders, type UnitHeader, type UnitSection } from "./unit-headers.ts";
 
 /** Bytes of units that are kept decoded. */
 const KEPT = 24 << 20;
@@ -158,65 +128,8 @@ export class DwarfFile {
   }
 }
 
-const HEADER_LIMIT = 48;
-
-function* unitHeaders(sections: DwarfSections, section: UnitSection): Iterable<UnitHeader> {
-  const data = sections.find(section);
-  if (data === undefined) return;
-  const room = Buffer.allocUnsafe(HEADER_LIMIT);
-  for (let offset = 0; offset < data.size;) {
-    const header = headerFrom(data, offset, section, room);
-    // Linkers pad with zeroes.
-    if (header.end > header.first && header.version !== 0) yield header;
-    offset = header.end;
-  }
-}
-
-function headerFrom(data: SectionData, offset: number, section: UnitSection, room?: Buffer): UnitHeader {
-  const header = readUnitHeader(new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room)), offset, section);
-  if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
-  return header;
-}
-
-/** `cursor` stands at the header, `offset` is where that is in the section. */
-export function readUnitHeader(cursor: Cursor, offset: number, section: UnitSection): UnitHeader {
-  const start = cursor.at;
-  const { length, offsetSize } = cursor.unitLength();
-  const end = offset + cursor.at - start + length;
-  const empty = { section, offset, first: end, end, version: 0, type: UNIT.compile, addressSize: 8, offsetSize, abbreviations: 0 };
-  if (length < 4 + offsetSize) return empty;
-  const version = cursor.u16();
-  if (version < 2 || version > 5) throw new DwarfError(`version ${version} of DWARF is not understood`);
-  let type: number = section === "debug_types" ? UNIT.type : UNIT.compile;
-  let addressSize: number;
-  let abbreviations: number;
-  if (version >= 5) {
-    type = cursor.u8();
-    addressSize = cursor.u8();
-    abbreviations = cursor.offset(offsetSize);
-  } else {
-    abbreviations = cursor.offset(offsetSize);
-    addressSize = cursor.u8();
-  }
-  const base = { section, offset, end, version, type, addressSize, offsetSize, abbreviations };
-  if (type === UNIT.type || type === UNIT.split_type) {
-    const signature = cursor.u64Exact();
-    return { ...base, signature, typeOffset: cursor.offset(offsetSize), first: offset + cursor.at - start };
-  }
-  const dwoId = version >= 5 && (type === UNIT.skeleton || type === UNIT.split_compile) ? cursor.u64Exact() : undefined;
-  return { ...base, ...(dwoId !== undefined && { dwoId }), first: offset + cursor.at - start };
-}
-
-interface Tree {
-  /** Where each entry begins, from the unit's beginning; in order. */
-  readonly offsets: Uint32Array;
-  /** Index of the entry it is in; the root's is -1. */
-  readonly parents: Int32Array;
-  /** Index of the first entry behind it and everything in it. */
-  readonly ends: Int32Array;
-  readonly codes: Uint32Array;
-  readonly count: number;
-}
+/** Bytes of a unit in which its own entry usually ends. */
+const BEGINNING = 1024;
 
 export class Unit {
   readonly file: DwarfFile;
@@ -226,7 +139,7 @@ export class Unit {
   #beginning: Buffer | undefined;
   readonly #abbreviation: (code: number) => Abbreviation;
   readonly #entries = new Map<number, Entry>();
-  #tree: Tree | undefined;
+  #tree: EntryTree | undefined;
   #root: Entry | undefined;
   /** What other files make of this unit, by what they keep for it. */
   readonly notes = new Map<object, unknown>();
@@ -332,63 +245,13 @@ export class Unit {
     cursor.skipLeb();
     for (let i = 0; i < place; i++) takeStep(cursor, stepOf(forms[i], this.header), this.header);
     if (forms[place] === FORM.ref4) return this.header.offset + cursor.u32();
-    const value = this.read(cursor, forms[place], constants[place]);
+    const value = readValue(this, cursor, forms[place], constants[place]);
     if (value.kind !== "reference") return -1;
     return value.alternate ? alternateReference(value.offset) : value.offset;
   }
 
-  get tree(): Tree {
-    return (this.#tree ??= this.#readTree());
-  }
-
-  #readTree(): Tree {
-    const cursor = new Cursor(this.bytes, this.header.first - this.header.offset);
-    const steps: (readonly number[] | undefined)[] = [];
-    let room = Math.max(64, this.bytes.length >>> 3);
-    let offsets = new Uint32Array(room);
-    let parents = new Int32Array(room);
-    let ends = new Int32Array(room);
-    let codes = new Uint32Array(room);
-    let count = 0;
-    let parent = -1;
-    while (cursor.at < cursor.end) {
-      const at = cursor.at;
-      const code = cursor.uleb();
-      if (code === 0) {
-        if (parent < 0) break;
-        ends[parent] = count;
-        parent = parents[parent];
-        if (parent < 0) break;
-        continue;
-      }
-      if (count === room) {
-        room *= 2;
-        const larger = new Uint32Array(room);
-        larger.set(offsets);
-        offsets = larger;
-        parents = grown(parents, room);
-        ends = grown(ends, room);
-        const moreCodes = new Uint32Array(room);
-        moreCodes.set(codes);
-        codes = moreCodes;
-      }
-      const abbreviation = this.#abbreviation(code);
-      offsets[count] = at;
-      parents[count] = parent;
-      codes[count] = code;
-      const over = code < 1 << 16 ? (steps[code] ??= stepsOver(abbreviation, this.header)) : stepsOver(abbreviation, this.header);
-      for (const step of over) {
-        if (step >= 0) cursor.skip(step);
-        else takeStep(cursor, step, this.header);
-      }
-      if (abbreviation.children) parent = count;
-      else ends[count] = count + 1;
-      count++;
-      if (parent < 0) break;
-    }
-    // A unit that ends early.
-    for (; parent >= 0; parent = parents[parent]) ends[parent] = count;
-    return { offsets, parents, ends, codes, count };
+  get tree(): EntryTree {
+    return (this.#tree ??= readEntryTree(this.header, this.bytes, this.#abbreviation));
   }
 
   // Where the unit's own parts of the shared sections begin.
@@ -423,70 +286,8 @@ export class Unit {
     return this.root.address(AT.low_pc) ?? this.file.skeleton?.lowPc ?? 0;
   }
 
-  read(cursor: Cursor, form: number, constant: bigint | undefined): Value {
-    const { offsetSize, addressSize } = this.header;
-    const own = (offset: number): Value => {
-      return { kind: "reference", offset: this.header.offset + offset, alternate: false, section: this.header.section };
-    };
-    const unsigned = (value: number, bytes: number): Value => ({ kind: "constant", value: BigInt(value), signed: false, bytes });
-    const text = (text: string): Value => ({ kind: "text", text });
-    const address = (value: number): Value => ({ kind: "address", value });
-    switch (form) {
-      case FORM.addr: return address(cursor.address(addressSize));
-      case FORM.addrx: case FORM.GNU_addr_index: return address(this.addressAt(cursor.uleb()));
-      case FORM.addrx1: return address(this.addressAt(cursor.u8()));
-      case FORM.addrx2: return address(this.addressAt(cursor.u16()));
-      case FORM.addrx3: return address(this.addressAt(cursor.u24()));
-      case FORM.addrx4: return address(this.addressAt(cursor.u32()));
-      case FORM.data1: return unsigned(cursor.u8(), 1);
-      case FORM.data2: return unsigned(cursor.u16(), 2);
-      case FORM.data4: return unsigned(cursor.u32(), 4);
-      case FORM.data8: return { kind: "constant", value: cursor.u64Exact(), signed: false, bytes: 8 };
-      case FORM.data16: return { kind: "block", bytes: cursor.take(16) };
-      case FORM.udata: return { kind: "constant", value: cursor.ulebExact(), signed: false, bytes: 8 };
-      case FORM.sdata: return { kind: "constant", value: cursor.slebExact(), signed: true, bytes: 8 };
-      case FORM.implicit_const: return { kind: "constant", value: constant ?? 0n, signed: true, bytes: 8 };
-      case FORM.flag: return { kind: "flag", value: cursor.u8() !== 0 };
-      case FORM.flag_present: return { kind: "flag", value: true };
-      case FORM.string: return text(cursor.text());
-      case FORM.strp: return text(this.file.sections.get("debug_str").text(cursor.offset(offsetSize)));
-      case FORM.line_strp: return text(this.file.sections.get("debug_line_str").text(cursor.offset(offsetSize)));
-      case FORM.strx: case FORM.GNU_str_index: return text(this.textAt(cursor.uleb()));
-      case FORM.strx1: return text(this.textAt(cursor.u8()));
-      case FORM.strx2: return text(this.textAt(cursor.u16()));
-      case FORM.strx3: return text(this.textAt(cursor.u24()));
-      case FORM.strx4: return text(this.textAt(cursor.u32()));
-      case FORM.strp_sup: case FORM.GNU_strp_alt: return text(this.#alternate().sections.get("debug_str").text(cursor.offset(offsetSize)));
-      case FORM.block1: case FORM.block2: case FORM.block4: case FORM.block: case FORM.exprloc: {
-        const length = form === FORM.block1 ? cursor.u8() : form === FORM.block2 ? cursor.u16() : form === FORM.block4 ? cursor.u32() : cursor.uleb();
-        return { kind: "block", bytes: cursor.take(length) };
-      }
-      case FORM.sec_offset: return { kind: "offset", value: cursor.offset(offsetSize) };
-      case FORM.loclistx: return { kind: "location-list", index: cursor.uleb() };
-      case FORM.rnglistx: return { kind: "range-list", index: cursor.uleb() };
-      case FORM.ref1: return own(cursor.u8());
-      case FORM.ref2: return own(cursor.u16());
-      case FORM.ref4: return own(cursor.u32());
-      case FORM.ref8: return own(cursor.u64());
-      case FORM.ref_udata: return own(cursor.uleb());
-      case FORM.ref_addr: {
-        const offset = this.header.version <= 2 ? cursor.address(addressSize) : cursor.offset(offsetSize);
-        return { kind: "reference", offset, alternate: false, section: "debug_info" };
-      }
-      case FORM.ref_sup4: return { kind: "reference", offset: cursor.u32(), alternate: true, section: "debug_info" };
-      case FORM.ref_sup8: return { kind: "reference", offset: cursor.u64(), alternate: true, section: "debug_info" };
-      case FORM.GNU_ref_alt: return { kind: "reference", offset: cursor.offset(offsetSize), alternate: true, section: "debug_info" };
-      case FORM.ref_sig8: return { kind: "signature", signature: cursor.u64Exact() };
-      case FORM.indirect: {
-        const actual = cursor.uleb();
-        if (actual === FORM.indirect || actual === FORM.implicit_const) throw new DwarfError("an indirect value of an indirect form");
-        return this.read(cursor, actual, undefined);
-      }
-      default: throw new DwarfError(`a value has the unknown form 0x${form.toString(16)}`);
-    }
-  }
-
-  #alternate(): DwarfFile {
+  /** The file that dwz moved shared entries to. @throws DwarfError when it is not there */
+  get alternate(): DwarfFile {
     const alternate = this.file.alternate;
     if (alternate === undefined) throw new DwarfError("it refers to a shared debug file that is not installed");
     return alternate;
@@ -496,7 +297,7 @@ export class Unit {
   target(value: Value): Entry | undefined {
     if (value.kind === "signature") return this.file.typeWithSignature(value.signature);
     if (value.kind !== "reference") return undefined;
-    if (value.alternate) return this.#alternate().entryAt(value.offset);
+    if (value.alternate) return this.alternate.entryAt(value.offset);
     const within = value.section === this.header.section && value.offset >= this.header.offset && value.offset < this.header.end;
     return within ? this.entryAt(value.offset) : this.file.entryAt(value.offset, value.section);
   }
@@ -504,12 +305,6 @@ export class Unit {
 
 /** References into the alternate file, apart from those of the file itself. */
 export const alternateReference = (offset: number): number => -2 - offset;
-
-function grown(array: Int32Array<ArrayBuffer>, room: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(room);
-  larger.set(array);
-  return larger;
-}
 
 /** How far origins are followed: a compiler's chains have three links. */
 const CHAIN = 16;
@@ -562,7 +357,7 @@ export class Entry {
     return this.unit.decode(this.index, (bytes) => {
       const cursor = new Cursor(bytes, this.#values);
       for (let i = 0; i < place; i++) takeStep(cursor, stepOf(forms[i], this.unit.header), this.unit.header);
-      return this.unit.read(cursor, forms[place], constants[place]);
+      return readValue(this.unit, cursor, forms[place], constants[place]);
     });
   }
 
