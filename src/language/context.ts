@@ -63,7 +63,8 @@ export interface Context {
   readonly provider: string;
   readonly programType: ProgramType;
   /** What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has it. */
-  readonly load?: { readonly attachType: number; readonly btfId: number; readonly module?: string };
+  /** `program`: the id of the loaded BPF program whose function it is; the BTF id is of its type information. */
+  readonly load?: { readonly attachType: number; readonly btfId: number; readonly module?: string; readonly program?: number };
   /**
    * The handler may share a program with the one at the other end of the same functions (compiler/return-pairs.ts): the attach
    * type of such a program.

@@ -46,7 +46,7 @@ export interface ProgramOptions {
   readonly license: string;
   readonly expectedAttachType?: number;
   readonly attachBtfId?: number;
-  /** The module's BTF (bpf-objects' openModuleBtf); absent for vmlinux. */
+  /** The module's BTF (bpf-objects' openModuleBtf), or the BPF program that the function is of; absent for vmlinux. */
   readonly attachBtfObjectFd?: number;
   /** prog_flags: BPF_F_SLEEPABLE is 16. */
   readonly flags?: number;

@@ -1,13 +1,14 @@
 // fentry and fexit: kernel functions by BPF trampolines, with typed arguments. A program is bound to its function at load.
 import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../linux/bpf.ts";
 import { Attaching } from "./attachment.ts";
+import { bpfPattern, listBpf, resolveBpf } from "./bpf-programs.ts";
 import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots, valueAt } from "./function-arguments.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern } from "./kernel-functions.ts";
 import type { Provider } from "./provider.ts";
-import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
+import { missing, wrongParts, type Variant } from "./resolution.ts";
 import type { KernelFunction, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -15,10 +16,15 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
   const provider: Provider = {
     name,
     aliases,
-    usage: `${name}[:MODULE]:FUNCTION`,
-    doc: name === "fentry" ? "Kernel functions, with typed arguments." : "Returns of kernel functions, with typed arguments and result.",
+    usage: `${name}[:MODULE]:FUNCTION or ${name}:bpf[:ID]:PROGRAM`,
+    doc: name === "fentry" ? "Kernel functions, with typed arguments; BPF programs." : "Returns of kernel functions, with typed arguments and result; of BPF programs.",
 
     *list(parts, system, options) {
+      const programs = bpfPattern(parts);
+      if (programs !== undefined) {
+        yield* listBpf(programs, provider, system, options);
+        return;
+      }
       const pattern = functionPattern(parts);
       for (const found of system.kernelFunctions("typed")) {
         if (!matches(pattern.name, found)) continue;
@@ -32,7 +38,8 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
 
     resolve(spec, system, options) {
       if (spec.parts.length < 1 || spec.parts.length > 3 || spec.parts.at(-1) === "") return wrongParts(spec, provider.usage);
-      if (spec.parts[0] === "bpf" && spec.parts.length > 1) return refused(spec, "feature", "strobe cannot trace BPF programs yet");
+      const programs = bpfPattern(spec.parts);
+      if (programs !== undefined) return resolveBpf(spec, programs, provider, attachType, system, options);
       if (spec.parts.length > 2) return wrongParts(spec, provider.usage);
       if (!system.capabilities.btf) {
         return missing(spec, options, `${name} needs the kernel's type information (BTF)`, "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without", "feature");

@@ -16,7 +16,7 @@ import type { LiveKernelText } from "./live-kernel-text.ts";
 import type { ModuleImages } from "./module-images.ts";
 import { hostMachine } from "./registers.ts";
 import { fixedStart, matcher, matches } from "./wildcard.ts";
-import type { FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
+import type { BpfFunction, FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 // Loaded when something is asked that they know.
@@ -25,12 +25,14 @@ const images = () => require("./kernel-image.ts") as typeof import("./kernel-ima
 const modules = () => require("./module-images.ts") as typeof import("./module-images.ts");
 const kernelText = () => require("./live-kernel-text.ts") as typeof import("./live-kernel-text.ts");
 const symbols = () => require("../linux/kallsyms.ts") as typeof import("../linux/kallsyms.ts");
+const programs = () => require("../linux/bpf-functions.ts") as typeof import("../linux/bpf-functions.ts");
 const names = () => require("./shared-names.ts") as typeof import("./shared-names.ts");
 const headers = () => require("./header-constants.ts") as typeof import("./header-constants.ts");
 const imageTypes = () => require("./image-types.ts") as typeof import("./image-types.ts");
 
 const BTF_FOLDER = "/sys/kernel/btf";
 const VMLINUX = "vmlinux";
+const BPF_PROG_TYPE_TRACING = 26;
 
 /** What the live machine tells beyond what providers and the checker ask. */
 export interface LiveSystem extends System {
@@ -235,6 +237,16 @@ class Live implements LiveSystem {
         yield constant;
       }
     }
+  }
+
+  bpfFunctions(): readonly BpfFunction[] {
+    return programs().typedPrograms().flatMap(({ id, type, btf: bytes, functions }) => {
+      const btf = new Btf(bytes);
+      return functions.flatMap((btfId): BpfFunction[] => {
+        const found = btf.type(btfId);
+        return found.kind === "function" ? [{ program: id, name: found.name, btfId, tracing: type === BPF_PROG_TYPE_TRACING }] : [];
+      });
+    });
   }
 
   iterators(): readonly string[] {

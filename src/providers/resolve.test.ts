@@ -54,6 +54,10 @@ const system: System = {
   rawTracepoint: (name) => (raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] }),
   hasRawTracepoint: (name) => name in raw,
   rawTracepoints: () => Object.keys(raw),
+  bpfFunctions: () => [
+    { program: 5, name: "count_reads", btfId: 3, tracing: false }, { program: 5, name: "each", btfId: 4, tracing: false },
+    { program: 9, name: "count_reads", btfId: 3, tracing: true },
+  ],
   iterators: () => [],
   binary: (name) => (name === "/bin/app" || name === "app" ? binary : undefined),
   mappedBinaries: () => [],
@@ -115,6 +119,24 @@ test("the raw tracepoints of system calls tell number and result, the record all
   assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
   assert.deepEqual(kind("sys_enter", "args", "args.*"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
   assert.deepEqual(kind("sys_enter", "args", "args.id", "ctx"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+});
+
+test("functions of BPF programs are bound to one by one", () => {
+  const names = (text: string): string[] => resolve(text).variants.flatMap(({ sites }) => sites.map(({ name }) => name));
+  const { context } = resolve("fentry:bpf:each").variants[0];
+  assert.ok(context !== "host");
+  assert.deepEqual(context.load, { attachType: 24, btfId: 4, program: 5 });
+  assert.deepEqual(names("fexit:bpf:count_reads"), ["fexit:bpf:5:count_reads", "fexit:bpf:9:count_reads"]);
+  assert.deepEqual(names("fentry:bpf:5:*"), ["fentry:bpf:5:count_reads", "fentry:bpf:5:each"]);
+  // Before Linux 6.8 none can be bound to one that is itself bound to a function.
+  assert.deepEqual(names("fentry:bpf:count*"), ["fentry:bpf:5:count_reads", "fentry:bpf:9:count_reads"]);
+  const older = { ...system, capabilities: { ...system.capabilities, kernel: [6, 1] as const } };
+  const spec = { provider: "fentry", parts: ["bpf", "count*"], text: "fentry:bpf:count*", span: { start: 0, end: 1 } };
+  assert.deepEqual(resolveSpec(spec, older, { missing: "error", uses: new Set() }).variants.map(({ sites }) => sites[0]?.name), ["fentry:bpf:5:count_reads"]);
+  assert.deepEqual(complaint("fentry:bpf:eech"), ["no loaded BPF program has a function `eech`", "did you mean `each`?"]);
+  assert.deepEqual(complaint("fentry:bpf:7:x*"), ["no function of a loaded BPF program matches `fentry:bpf:7:x*`, of the program 7",
+    "`strobe -l 'fentry:bpf:*'` lists those there are: programs without type information cannot be traced"]);
+  assert.deepEqual([...listProbes("fexit:bpf:9:*", system, { verbose: false })], [{ probe: "fexit:bpf:9:count_reads" }]);
 });
 
 test("misspelt probes get the nearest names", () => {

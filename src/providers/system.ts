@@ -48,6 +48,8 @@ export interface System {
   enumConstants?(): Iterable<{ readonly name: string; readonly value: bigint }>;
   /** Names of the kernel's types, for completion: with a tag (`struct`), or those that go without. Some more than once. */
   typeNames?(tag?: "struct" | "union" | "enum"): Iterable<string>;
+  /** Functions of loaded BPF programs that have type information. Absent on machines without any. */
+  bpfFunctions?(): readonly BpfFunction[];
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];
   /** A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a pid. */
@@ -55,6 +57,9 @@ export interface System {
   /** Executables and libraries mapped into a process (or all running ones without a pid). */
   mappedBinaries(pid: number): readonly string[];
 }
+
+/** `program`: its id; `btfId`: of its own type information. `tracing`: it is itself bound to a function of the kernel. */
+export interface BpfFunction { readonly program: number; readonly name: string; readonly btfId: number; readonly tracing: boolean }
 
 export interface FunctionAt { readonly name: string; readonly address: bigint }
 

@@ -18,6 +18,9 @@ import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
 import type { UnwindMaps } from "./unwind-tables.ts";
 
+// Loaded when BPF programs are traced.
+const bpfFunctions = () => require("../linux/bpf-functions.ts") as typeof import("../linux/bpf-functions.ts");
+
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
 const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
 const BPF_F_SLEEPABLE = 16;
@@ -172,7 +175,7 @@ export class KernelObjects implements Disposable {
       kernelVariable: (symbol) => typesOfKernel().find(symbol, "variable"),
       kernelFunction: (symbol) => typesOfKernel().find(symbol, "function"),
     };
-    // The BTF of kernel modules that tracing programs bind to: only needed while loading.
+    // What tracing programs bind to, the BTF of kernel modules and BPF programs: only needed while loading.
     const modules = new Map<string, number>();
     const moduleOf = (name: string): number => {
       const known = modules.get(name);
@@ -185,6 +188,8 @@ export class KernelObjects implements Disposable {
     try {
       for (const program of programs) {
         const { load, sleepable } = program.binding;
+        const target = load?.program === undefined ? undefined : bpfFunctions().openProgram(load.program);
+        if (target !== undefined) modules.set(`BPF program, of ${program.name}`, target);
         const descriptor = loadProgram({
           name: program.name,
           type: programTypes[program.type],
@@ -196,6 +201,7 @@ export class KernelObjects implements Disposable {
           flags: sleepable ? BPF_F_SLEEPABLE : 0,
           ...(load ? { expectedAttachType: load.attachType } : {}),
           ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),
+          ...(target === undefined ? {} : { attachBtfObjectFd: target }),
           ...(load?.module !== undefined && load.module !== "vmlinux" ? { attachBtfObjectFd: moduleOf(load.module) } : {}),
         });
         loaded.push({ program, descriptor });

@@ -1,0 +1,77 @@
+// What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
+import { complaint, runGuest, type JobResult } from "./guest.ts";
+import { missingForGuests, type Job } from "./initramfs.ts";
+import { kernels } from "./kernels.ts";
+import { workSource } from "./workload.ts";
+
+const guestSeconds = 300;
+const folder = temporaryFolder();
+after(() => folder.remove());
+const skip = missingForGuests() ?? false;
+const only = process.env["STROBE_KERNEL"];
+
+interface Trial extends Job {
+  readonly name: string;
+  readonly check: (job: JobResult) => void;
+}
+
+/** Its loop over a map is a function of its own, which has type information, and so has the program then. */
+const traced = 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @m[1] = 1; for ($kv : @m) { @n = count(); } }';
+
+const trials: readonly Trial[] = [
+  {
+    name: "functions of a loaded BPF program",
+    script: `strobe -q -o /tmp/traced -e '${traced} interval:ms:50 { if (!@ready) { @ready = 1; printf("ready\\n"); } } end { clear(@ready); clear(@m); }' & traced=$!
+      until grep -q ready /tmp/traced 2>/dev/null; do sleep 0.1; done
+      strobe -l 'fentry:bpf:*'
+      strobe -q -c '/bin/work 10' -e 'fentry:bpf:vfs_read /comm == "work"/ { @in = count(); } fexit:bpf:*:vfs_rea? /comm == "work"/ { @out[func] = count(); } fentry:bpf:each_1 { @each = count(); }'
+      kill -INT $traced; wait $traced; cat /tmp/traced`,
+    check: ({ stdout, stderr }) => {
+      const lines = stdout.split("\n").filter((line) => line !== "");
+      const [main, each, ...rest] = lines;
+      assert.match(main ?? "", /^fentry:bpf:\d+:vfs_read$/, stdout + stderr);
+      assert.match(each ?? "", /^fentry:bpf:\d+:each_1$/);
+      const counts = Object.fromEntries(rest.filter((line) => line.startsWith("@")).map((line) => line.split(": ") as [string, string]));
+      assert.equal(counts["@n"], "10", stdout + stderr);
+      assert.equal(counts["@each"], "10");
+      // It runs at each read of all processes, and decides itself; the reads of the loader are work's, too.
+      assert.equal(counts["@in"], counts["@out[vfs_read]"]);
+      assert.ok(Number(counts["@in"]) >= 10, stdout);
+    },
+  },
+];
+
+function programs(): Readonly<Record<string, string>> {
+  return { "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) };
+}
+
+function filesOf(name: string): KernelFiles | string {
+  const kernel = kernels.find((one) => one.name === name);
+  if (!kernel) return `there is no kernel ${name}`;
+  try {
+    return kernelFiles(kernel);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+for (const { name, belowFloor, source } of kernels) {
+  if (belowFloor || source === "own" || (only !== undefined && only !== name)) continue;
+  const files = skip ? skip : filesOf(name);
+  test(`Linux ${name} reaches`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
+    assert.ok(typeof files !== "string");
+    const guest = await runGuest({ kernel: files, deadline: guestSeconds, jobs: trials, files: programs(), modules: [] });
+    for (const [i, { name: trial, check }] of trials.entries()) {
+      await t.test(trial, () => {
+        const job = guest.jobs[i];
+        assert.ok(job, guest.console.slice(-3000));
+        check(job);
+      });
+    }
+    await t.test("the kernel did not complain", () => assert.doesNotMatch(guest.console, complaint));
+  });
+}
