@@ -101,6 +101,13 @@ const trialsOf = (kernel: string): readonly Trial[] => [
     },
   })),
   {
+    name: "plans are kept for the modules that are loaded, and not where events were added",
+    script: `kept() { strobe -v -e 'tracepoint:raw_syscalls:sys_enter { exit(); }' 2>&1 | grep -c 'plan was kept'; }
+      insmod /modules/dummy.ko 2>/dev/null; kept; kept; rmmod dummy; insmod /modules/dummy.ko; kept; kept; rmmod dummy; kept; kept
+      echo 'p:added vfs_read' > /sys/kernel/tracing/kprobe_events; kept; kept; echo > /sys/kernel/tracing/kprobe_events; kept`,
+    check: ({ stdout, stderr }) => assert.equal(stdout, "0\n1\n0\n1\n0\n1\n0\n0\n1\n", stderr),
+  },
+  {
     name: "after all that, tracing works and nothing is left",
     script: `strobe -q -c '/bin/work 100' -e 'kprobe:vfs_read /pid == cpid && arg2 == 512/ { @ = count(); }'; cat /sys/kernel/tracing/kprobe_events /sys/kernel/debug/kprobes/list 2>/dev/null`,
     check: ({ stdout, stderr }) => assert.equal(stdout.trim(), "@: 100", stderr),
