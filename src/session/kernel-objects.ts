@@ -5,7 +5,6 @@ import type { IrMap } from "../compiler/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
 import { Btf } from "../debuginfo/btf.ts";
 import type { ProgramType } from "../language/context.ts";
-import { roundUp } from "../language/layout.ts";
 import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, openModuleBtf } from "../linux/bpf.ts";
 import { E2BIG, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
@@ -13,7 +12,7 @@ import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
 import { RingBuffer } from "../linux/ring.ts";
 import { closeAll } from "./detach.ts";
-import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
+import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
 import type { UnwindMaps } from "./unwind-tables.ts";
@@ -87,6 +86,7 @@ export class KernelObjects implements Disposable {
         break;
       case "map":
       case "scratch":
+      case "packets":
       case "unwind-nodes":
       case "unwind-files":
       case "unwind-wanted":
@@ -111,16 +111,13 @@ export class KernelObjects implements Disposable {
         this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus));
         break;
       case "hash":
-      case "lru-hash": {
-        const { kernel, fd } = this.#kernelMap(index, map.name);
-        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, kernel.valueSize, full(kernel)), kernel.keySize, kernel.valueSize));
-        break;
-      }
+      case "lru-hash":
       case "percpu-hash":
       case "percpu-lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
-        const table = tableOf(fd, kernel.keySize, roundUp(kernel.valueSize, 8) * this.cpus, full(kernel));
-        this.liveMaps.set(index, new PercpuHashMap(map, table, kernel.keySize, kernel.valueSize, this.cpus));
+        const one = storage.kind === "hash" || storage.kind === "lru-hash";
+        const values = one ? plainValues(kernel.valueSize) : percpuValues(map, kernel.valueSize, this.cpus);
+        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, full(kernel)), kernel.keySize, values));
         break;
       }
       case "stacks": {
@@ -154,6 +151,11 @@ export class KernelObjects implements Disposable {
       files: { update: (key, value) => mapUpdate(files, key, value) },
       processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };
+  }
+
+  /** The map of perf events that packets go through; undefined when the plan has none. */
+  get packets(): number | undefined {
+    return this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "packets")];
   }
 
   #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {

@@ -5,7 +5,7 @@ import { aggregateWords } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
 import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "./aggregates.ts";
-import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
+import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
 
 function aggregate(kind: AggregateKind, signed = true): AggregateType {
   return kind === "lhist"
@@ -124,7 +124,8 @@ test("per-CPU hash entries are merged, and zeroed or cleared on every CPU", () =
   const type = aggregate("lhist");
   const size = aggregateWords(type) * 8;
   const kernel = table();
-  const map = new PercpuHashMap(irMap(type, { kind: "percpu-hash" }, [u64]), kernel, 8, size, 2);
+  const script = irMap(type, { kind: "percpu-hash" }, [u64]);
+  const map = new HashMap(script, kernel, 8, percpuValues(script, size, 2));
   const copies = new BigUint64Array((size / 8) * 2);
   copies[3] = 2n;
   copies[size / 8 + 3] = 5n;
@@ -144,13 +145,13 @@ test("per-CPU hash entries are merged, and zeroed or cleared on every CPU", () =
 
 test("hash entries: stores are padded to the value's size, adding makes missing ones", () => {
   const kernel = table();
-  const map = new HashMap(irMap(i64, { kind: "hash" }, [u64]), kernel, 8, 8);
+  const map = new HashMap(irMap(i64, { kind: "hash" }, [u64]), kernel, 8, plainValues(8));
   assert.equal(map.lookup(key(5n)), undefined);
   assert.equal(map.add(key(5n), 2n), 2n);
   assert.equal(map.add(key(5n), -3n), -1n);
   map.store(key(6n), new Uint8Array([1]));
   assert.deepEqual(map.entries().map(([k, v]) => [words(k), words(v)]), [[[5n], [minusOne]], [[6n], [1n]]]);
-  const histogram = new HashMap(irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]), kernel, 8, aggregateWords(aggregate("hist")) * 8);
+  const histogram = new HashMap(irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]), kernel, 8, plainValues(aggregateWords(aggregate("hist")) * 8));
   kernel.data.clear();
   histogram.aggregate(key(1n), 20n);
   histogram.aggregate(key(1n), 31n);

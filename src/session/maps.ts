@@ -197,44 +197,95 @@ export class PercpuSlotMap implements LiveMap {
   }
 }
 
-/** A kernel hash table with one value an entry. A map without keys that the script declared as one has a 0 for key. */
+/** How a table has its values. */
+export interface TableValues {
+  /** Of one in system calls. */
+  readonly bytes: number;
+  /** As the script has it. */
+  read(bytes: Uint8Array): Uint8Array;
+  /** Adds to an integer; the result is the new value, signed. */
+  add(words: BigUint64Array, delta: bigint): bigint;
+}
+
+/** One an entry. */
+export function plainValues(valueSize: number): TableValues {
+  return {
+    bytes: valueSize,
+    read: (bytes) => bytes,
+    add: (words, delta) => {
+      words[0] += BigInt.asUintN(64, delta);
+      return BigInt.asIntN(64, words[0]);
+    },
+  };
+}
+
+/** A copy a CPU. The host adds to the first CPU's; what is neither added up nor an integer is the first copy that is not zero. */
+export function percpuValues({ value }: IrMap, valueSize: number, cpus: number): TableValues {
+  /** Bytes of one copy in system calls. */
+  const stride = roundUp(valueSize, 8);
+  const size = sizeOf(value);
+  return {
+    bytes: stride * cpus,
+    read: (copies) => {
+      const view = new DataView(copies.buffer, copies.byteOffset, copies.byteLength);
+      if (value.kind === "aggregate") return mergeCopies(value, view, 0, stride, cpus);
+      if (value.kind === "integer") {
+        let sum = 0n;
+        for (let cpu = 0; cpu < cpus; cpu++) sum += view.getBigUint64(cpu * stride, true);
+        return new Uint8Array(new BigUint64Array([sum]).buffer, 0, size);
+      }
+      for (let cpu = 0; cpu < cpus; cpu++) {
+        const copy = copies.subarray(cpu * stride, cpu * stride + size);
+        if (copy.some((byte) => byte !== 0)) return copy.slice();
+      }
+      return new Uint8Array(size);
+    },
+    add: (words, delta) => {
+      words[0] += BigInt.asUintN(64, delta);
+      return words.reduce((sum, word, i) => ((i * 8) % stride === 0 ? BigInt.asIntN(64, sum + word) : sum), 0n);
+    },
+  };
+}
+
+/** A kernel hash table. A map without keys that the script declared as one has a 0 for key. */
 export class HashMap implements LiveMap {
   readonly map: IrMap;
   readonly #table: KernelTable;
-  readonly #valueSize: number;
+  readonly #values: TableValues;
   readonly #lone: Uint8Array;
 
-  constructor(map: IrMap, table: KernelTable, keySize: number, valueSize: number) {
+  constructor(map: IrMap, table: KernelTable, keySize: number, values: TableValues) {
     this.map = map;
     this.#table = table;
-    this.#valueSize = valueSize;
+    this.#values = values;
     this.#lone = new Uint8Array(keySize);
   }
 
   lookup(key: Uint8Array | null): Uint8Array | undefined {
-    return this.#table.lookup(key ?? this.#lone);
+    const bytes = this.#table.lookup(key ?? this.#lone);
+    return bytes && this.#values.read(bytes);
   }
 
   store(key: Uint8Array | null, value: Uint8Array): void {
-    this.#table.update(key ?? this.#lone, fitted(value, this.#valueSize));
+    this.#table.update(key ?? this.#lone, fitted(value, this.#values.bytes));
   }
 
   add(key: Uint8Array | null, delta: bigint): bigint {
-    const value = this.#table.lookup(key ?? this.#lone) ?? new Uint8Array(this.#valueSize);
-    const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
-    const sum = BigInt.asUintN(64, view.getBigUint64(0, true) + delta);
-    view.setBigUint64(0, sum, true);
-    this.#table.update(key ?? this.#lone, value);
-    return BigInt.asIntN(64, sum);
+    return this.#change(key, (words) => this.#values.add(words, delta));
   }
 
   aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
-    const words = new BigUint64Array(Math.ceil(this.#valueSize / 8));
-    const bytes = new Uint8Array(words.buffer, 0, this.#valueSize);
+    this.#change(key, (words) => addToCopy(aggregateOf(this.map), words, 0, value, time));
+  }
+
+  #change<T>(key: Uint8Array | null, change: (words: BigUint64Array) => T): T {
+    const words = new BigUint64Array(Math.ceil(this.#values.bytes / 8));
+    const bytes = new Uint8Array(words.buffer, 0, this.#values.bytes);
     const old = this.#table.lookup(key ?? this.#lone);
     if (old) bytes.set(old);
-    addToCopy(aggregateOf(this.map), words, 0, value, time);
+    const result = change(words);
     this.#table.update(key ?? this.#lone, bytes);
+    return result;
   }
 
   delete(key: Uint8Array | null): boolean {
@@ -250,97 +301,12 @@ export class HashMap implements LiveMap {
   }
 
   zero(): void {
-    const zeros = new Uint8Array(this.#valueSize);
+    const zeros = new Uint8Array(this.#values.bytes);
     for (const [key] of this.#table.entries()) this.#table.update(key, zeros);
   }
 
   entries(): MapEntries {
-    return this.#table.entries();
-  }
-}
-
-/** A kernel hash table with a copy a CPU. The host adds to the first CPU's; a plain value is the first non-zero copy. */
-export class PercpuHashMap implements LiveMap {
-  readonly map: IrMap;
-  readonly #table: KernelTable;
-  readonly #cpus: number;
-  /** Bytes of one copy in system calls. */
-  readonly #stride: number;
-  readonly #lone: Uint8Array;
-
-  constructor(map: IrMap, table: KernelTable, keySize: number, valueSize: number, cpus: number) {
-    this.map = map;
-    this.#table = table;
-    this.#cpus = cpus;
-    this.#stride = roundUp(valueSize, 8);
-    this.#lone = new Uint8Array(keySize);
-  }
-
-  #merged(copies: Uint8Array): Uint8Array {
-    const view = new DataView(copies.buffer, copies.byteOffset, copies.byteLength);
-    if (this.map.value.kind === "aggregate") return mergeCopies(this.map.value, view, 0, this.#stride, this.#cpus);
-    const size = sizeOf(this.map.value);
-    if (this.map.value.kind === "integer") {
-      let sum = 0n;
-      for (let cpu = 0; cpu < this.#cpus; cpu++) sum += view.getBigUint64(cpu * this.#stride, true);
-      return new Uint8Array(new BigUint64Array([sum]).buffer, 0, size);
-    }
-    for (let cpu = 0; cpu < this.#cpus; cpu++) {
-      const copy = copies.subarray(cpu * this.#stride, cpu * this.#stride + size);
-      if (copy.some((byte) => byte !== 0)) return copy.slice();
-    }
-    return new Uint8Array(size);
-  }
-
-  lookup(key: Uint8Array | null): Uint8Array | undefined {
-    const copies = this.#table.lookup(key ?? this.#lone);
-    return copies && this.#merged(copies);
-  }
-
-  store(key: Uint8Array | null, value: Uint8Array): void {
-    this.#table.update(key ?? this.#lone, fitted(value, this.#stride * this.#cpus));
-  }
-
-  add(key: Uint8Array | null, delta: bigint): bigint {
-    const { copies, words } = this.#copies(key);
-    words[0] += BigInt.asUintN(64, delta);
-    this.#table.update(key ?? this.#lone, copies);
-    return words.reduce((sum, word, i) => ((i * 8) % this.#stride === 0 ? BigInt.asIntN(64, sum + word) : sum), 0n);
-  }
-
-  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
-    const { copies, words } = this.#copies(key);
-    addToCopy(aggregateOf(this.map), words, 0, value, time);
-    this.#table.update(key ?? this.#lone, copies);
-  }
-
-  #copies(key: Uint8Array | null): { copies: Uint8Array; words: BigUint64Array } {
-    const words = new BigUint64Array((this.#stride * this.#cpus) / 8);
-    const copies = new Uint8Array(words.buffer);
-    const old = this.#table.lookup(key ?? this.#lone);
-    if (old) copies.set(old);
-    return { copies, words };
-  }
-
-  delete(key: Uint8Array | null): boolean {
-    return this.#table.remove(key ?? this.#lone);
-  }
-
-  length(): number {
-    return this.#table.entries().length;
-  }
-
-  clear(): void {
-    for (const [key] of this.#table.entries()) this.#table.remove(key);
-  }
-
-  zero(): void {
-    const zeros = new Uint8Array(this.#stride * this.#cpus);
-    for (const [key] of this.#table.entries()) this.#table.update(key, zeros);
-  }
-
-  entries(): MapEntries {
-    return this.#table.entries().map(([key, copies]) => [key, this.#merged(copies)] as const);
+    return this.#table.entries().map(([key, bytes]) => [key, this.#values.read(bytes)] as const);
   }
 }
 

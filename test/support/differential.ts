@@ -9,7 +9,7 @@ import { RingBuffer } from "../../src/linux/ring.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Context } from "../../src/language/context.ts";
-import { fieldLayout, roundUp, sizeOf } from "../../src/language/layout.ts";
+import { fieldLayout, sizeOf } from "../../src/language/layout.ts";
 import type { Type } from "../../src/language/types.ts";
 import type { System } from "../../src/providers/system.ts";
 import { compile, type Compiled, type CompileOptions } from "../../src/compiler/compile.ts";
@@ -20,7 +20,7 @@ import { evaluate } from "../../src/compiler/javascript/support.ts";
 import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/print-ir.ts";
 import { validateModule } from "../../src/compiler/validate-ir.ts";
-import { HashMap, PercpuHashMap, PercpuSlotMap, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
+import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { Random } from "./random.ts";
 
@@ -231,10 +231,12 @@ export class Differential implements Disposable {
       case "slot": return new SlotMap(map, storage.offset, this.#globalsMemory);
       case "percpu-slot": return new PercpuSlotMap(map, storage.offset, this.#percpuMemory, stripe, cpus);
       case "hash":
-      case "lru-hash": return new HashMap(map, tableOf(fd, kernel, kernel?.valueSize ?? 0), kernel?.keySize ?? 0, sizeOf(map.value));
+      case "lru-hash": return new HashMap(map, tableOf(fd, kernel, kernel?.valueSize ?? 0), kernel?.keySize ?? 0, plainValues(sizeOf(map.value)));
       case "percpu-hash":
-      case "percpu-lru-hash":
-        return new PercpuHashMap(map, tableOf(fd, kernel, roundUp(kernel?.valueSize ?? 0, 8) * cpus), kernel?.keySize ?? 0, kernel?.valueSize ?? 0, cpus);
+      case "percpu-lru-hash": {
+        const values = percpuValues(map, kernel?.valueSize ?? 0, cpus);
+        return new HashMap(map, tableOf(fd, kernel, values.bytes), kernel?.keySize ?? 0, values);
+      }
       case "stacks": throw new Error("stacks are not compared");
     }
   }
