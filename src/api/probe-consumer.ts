@@ -1,5 +1,5 @@
 // Where a trace's events go: typed ones to their queues, maps of the end to their handles, and what is printed to a printer.
-import type { EventSchema } from "../compiler/plan.ts";
+import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type { Names } from "../language/typescript/binding.ts";
 import { memoryOf } from "../output/values.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
@@ -29,7 +29,7 @@ export class ProbeConsumer implements Consumer {
     this.#options = options;
   }
 
-  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const { action } = schema;
     const queue = action.kind === "data" ? this.#options.queues.get(action.name) : undefined;
     if (action.kind !== "data" || queue === undefined) return this.#options.printer.handler(schema, memory, services);

@@ -1,7 +1,7 @@
 // `trace(script)`: a live script as an async iterator of events.
 import { isAscii } from "node:buffer";
 import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
-import type { EventSchema } from "../compiler/plan.ts";
+import type { ConsumerAction, EventField, EventSchema } from "../compiler/plan.ts";
 import { ByteWriter } from "../output/bytes.ts";
 import { printfWriter } from "../output/printf.ts";
 import { joinedText, timeText } from "../output/host-text.ts";
@@ -160,14 +160,14 @@ export class QueueConsumer implements Consumer {
     this.#queue = queue;
   }
 
-  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const { action, fields } = schema;
     if (action.kind === "printf") {
       const write = printfWriter(action.format, fields, memory, this.#lines, services);
       const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
       return (offset) => this.#line(type, write, offset);
     }
-    const read = eventReader(schema, memory, services);
+    const read = eventReader(action, fields, memory, services);
     return (offset) => this.#push(read(offset));
   }
 
@@ -228,7 +228,9 @@ export class QueueConsumer implements Consumer {
   }
 }
 
-function eventReader({ action, fields }: EventSchema, memory: RecordMemory, services: ConsumerServices): (offset: number) => TraceEvent {
+function eventReader(
+  action: Exclude<ConsumerAction, { readonly kind: "printf" }>, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+): (offset: number) => TraceEvent {
   switch (action.kind) {
     case "print-value": {
       const [field] = fields;
@@ -255,14 +257,5 @@ function eventReader({ action, fields }: EventSchema, memory: RecordMemory, serv
       });
     }
     case "error": return () => ({ type: "errorf", text: action.message });
-    case "printf":
-    case "print-map":
-    case "print-aggregate":
-    case "clear-map":
-    case "zero-map":
-    case "unwatch":
-    case "exit":
-    case "cat":
-    case "system": throw new Error(`strobe: ${action.kind} is no event of its own`);
   }
 }

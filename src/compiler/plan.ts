@@ -18,6 +18,8 @@ export interface Plan {
   readonly probeNames: readonly string[];
   /** strftime formats, by index. */
   readonly timeFormats: readonly string[];
+  /** Capture files, by index (packets.ts). */
+  readonly packetFiles: readonly string[];
   readonly printStyle: "bpftrace" | "systemtap" | "d";
   /** With `-k`: the places whose failures are counted. */
   readonly watches: readonly WatchedPlace[];
@@ -42,6 +44,8 @@ export type KernelMapRole =
   /** `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`. */
   | { readonly kind: "unwind-processes"; readonly cutOffset: number }
   | { readonly kind: "events" }
+  /** Packets for capture files: perf events. */
+  | { readonly kind: "packets" }
   /** Scratch memory for what does not fit the BPF stack. */
   | { readonly kind: "scratch" };
 
@@ -110,8 +114,8 @@ export interface HostProgram {
 /**
  * An event's record: u32 schema index, u32 zero, then the fields at their offsets (8-byte aligned from the record's start).
  */
-export interface EventSchema {
-  readonly action: EventAction;
+export interface EventSchema<Action extends EventAction = EventAction> {
+  readonly action: Action;
   readonly fields: readonly EventField[];
   /** Bytes of the whole record, the 8-byte header included. */
   readonly size: number;
@@ -126,12 +130,24 @@ export interface EventSchema {
 export interface EventField { readonly name: string; readonly type: Type; readonly offset: number }
 
 /** What the host does when the event arrives. Arguments are the fields, in order, unless said. */
-export type EventAction =
+export type EventAction = ConsumerAction | SessionAction;
+
+/** What is for whoever reads the events. */
+export type ConsumerAction =
   | { readonly kind: "printf"; readonly format: PrintfFormat; readonly to: "output" | "error" | "warning" }
   /** print(value) of one field; `label` for maps' single entries: `@x[1]`. */
   | { readonly kind: "print-value" }
   /** print(@m[k]): the key fields, then the value. */
   | { readonly kind: "print-entry"; readonly map: number }
+  | { readonly kind: "time"; readonly format: string }
+  | { readonly kind: "join"; readonly separator: string }
+  /** A typed event for the library: emit({ … }). */
+  | { readonly kind: "data"; readonly name: string }
+  /** An error from a helper or an assertion, with the place in the script. */
+  | { readonly kind: "error"; readonly message: string };
+
+/** What the session does itself. */
+export type SessionAction =
   /** print(@m[k]) of an aggregation that has no single value: the key. */
   | { readonly kind: "print-aggregate"; readonly map: number }
   /** print(@m, top, divisor): fields top and divisor. */
@@ -141,11 +157,5 @@ export type EventAction =
   /** unwatch(address): one field. */
   | { readonly kind: "unwatch" }
   | { readonly kind: "exit" }
-  | { readonly kind: "time"; readonly format: string }
-  | { readonly kind: "join"; readonly separator: string }
   | { readonly kind: "cat"; readonly format: PrintfFormat }
-  | { readonly kind: "system"; readonly format: PrintfFormat }
-  /** A typed event for the library: emit({ … }). */
-  | { readonly kind: "data"; readonly name: string }
-  /** An error from a helper or an assertion, with the place in the script. */
-  | { readonly kind: "error"; readonly message: string };
+  | { readonly kind: "system"; readonly format: PrintfFormat };

@@ -1,5 +1,5 @@
 // What the tests of this room share: a schema of fields, a record in memory, and services without a machine.
-import type { EventAction, EventField, EventSchema, Plan } from "../compiler/plan.ts";
+import type { ConsumerAction, EventField, EventSchema, Plan } from "../compiler/plan.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
@@ -9,7 +9,7 @@ export function recordMemory(size = 4096): RecordMemory {
   return { bytes, view: new DataView(bytes.buffer), words: new Uint32Array(bytes.buffer) };
 }
 
-export function schemaOf(action: EventAction, types: readonly Type[]): EventSchema {
+export function schemaOf(action: ConsumerAction, types: readonly Type[]): EventSchema<ConsumerAction> {
   const { offsets, size } = fieldLayout(types);
   const fields: EventField[] = types.map((type, i) => ({ name: `f${i}`, type, offset: 8 + offsets[i] }));
   return { action, fields, size: 8 + size, probe: "begin", lostOffset: 0 };

@@ -1,5 +1,5 @@
 // JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
-import type { EventSchema } from "../compiler/plan.ts";
+import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type { Type } from "../language/types.ts";
 import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
@@ -38,7 +38,7 @@ export class JsonConsumer implements Consumer {
     this.#full = options.buffering === "full";
   }
 
-  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const write = this.#writer(schema, memory, services);
     return (offset) => {
       write(offset);
@@ -47,7 +47,7 @@ export class JsonConsumer implements Consumer {
     };
   }
 
-  #writer(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  #writer(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
@@ -75,14 +75,6 @@ export class JsonConsumer implements Consumer {
         this.#object(action.name, `{${members.join(", ")}}`);
       };
       case "error": return () => this.#object("error", JSON.stringify(action.message));
-      case "print-map":
-      case "print-aggregate":
-      case "clear-map":
-      case "zero-map":
-      case "unwatch":
-      case "exit":
-      case "cat":
-      case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
     }
   }
 

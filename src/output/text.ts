@@ -1,5 +1,5 @@
 // Text output, to the character what a bpftrace user expects.
-import type { EventSchema } from "../compiler/plan.ts";
+import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { foldedLines } from "./folded.ts";
@@ -51,7 +51,7 @@ export class TextConsumer implements Consumer {
     this.#sink = new Sink(options.output);
   }
 
-  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const write = this.#writer(schema, memory, services);
     const eager = this.#options.buffering === "none";
     return (offset) => {
@@ -61,7 +61,7 @@ export class TextConsumer implements Consumer {
     };
   }
 
-  #writer(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  #writer(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const out = this.#out;
     const { action, fields, place } = schema;
     switch (action.kind) {
@@ -94,14 +94,6 @@ export class TextConsumer implements Consumer {
         out.text(`${action.name}: ${texts.join(" ")}\n`);
       };
       case "error": return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
-      case "print-map":
-      case "print-aggregate":
-      case "clear-map":
-      case "zero-map":
-      case "unwatch":
-      case "exit":
-      case "cat":
-      case "system": throw new Error(`strobe: the session acts on ${action.kind} itself`);
     }
   }
 

@@ -35,7 +35,7 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     case "time":
     case "join":
     case "data":
-    case "error": return consumer.handler(schema, memory, services);
+    case "error": return consumer.handler({ ...schema, action }, memory, services);
     case "exit": {
       const code = fieldReader(fields[0], memory, 0);
       return (offset) => targets.exit(code(offset));

@@ -1,5 +1,5 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
-import type { EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
+import type { ConsumerAction, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
 import type { SessionStats } from "./stats.ts";
 
@@ -24,8 +24,7 @@ export interface MapOptions { readonly top: number; readonly divisor: number; re
 export interface Consumer {
   /** Nobody but the session uses this thread: it may sleep, and Node's event loop with it, for some milliseconds. */
   readonly ownsThread?: boolean;
-  /** printf, errorf, print-value, print-entry, time, join, data, error. The session itself acts on the other actions. */
-  handler(schema: EventSchema, memory: RecordMemory, services: ConsumerServices): RecordHandler;
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler;
   /** print(@m), and every non-empty map at the end. Entries are in the map's own order: sorting is the consumer's. */
   map(snapshot: MapSnapshot, options: MapOptions): void;
   /** Output of system() and cat(). */
