@@ -1,8 +1,9 @@
 import { release } from "node:os";
 import { ScriptError } from "../language/diagnostic.ts";
+import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
-import { kernelAtLeast, kernelVersion } from "../linux/features.ts";
+import { kernelVersion } from "../linux/features.ts";
 import { AttachError } from "../session/attachments.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */

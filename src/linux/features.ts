@@ -113,7 +113,8 @@ export function kernelVersion(text: string): readonly [number, number] {
   return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
 }
 
-export function kernelAtLeast(kernel: readonly [number, number], major: number, minor: number): boolean {
+/** As everybody else's in language/kernel-version.ts, which is on a higher floor. */
+function kernelAtLeast(kernel: readonly [number, number], major: number, minor: number): boolean {
   return kernel[0] > major || (kernel[0] === major && kernel[1] >= minor);
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { splitWords } from "./child.ts";
 import { LinuxError } from "./error.ts";
-import { kernelAtLeast, kernelVersion } from "./features.ts";
+import { kernelVersion } from "./features.ts";
 import { FunctionLocations } from "./function-locations.ts";
 import { Kallsyms } from "./kallsyms.ts";
 import { parseCpuList } from "./perf.ts";
@@ -90,8 +90,6 @@ describe("linux files", () => {
   it("reads CPU lists, mappings and versions", () => {
     assert.deepEqual(parseCpuList("0-2,5,7-8\n"), [0, 1, 2, 5, 7, 8]);
     assert.deepEqual(kernelVersion("6.18.44-fc-v657"), [6, 18]);
-    assert.equal(kernelAtLeast([6, 1], 5, 15), true);
-    assert.equal(kernelAtLeast([5, 10], 5, 15), false);
     assert.deepEqual(parseMaps("7f00a000-7f00b000 r-xp 00001000 08:01 42    /tmp/with space\n7ffe0000-7ffe1000 rw-p 00000000 00:00 0 \n"), [
       { start: 0x7f00a000n, end: 0x7f00b000n, permissions: "r-xp", offset: 0x1000n, device: "08:01", inode: 42n, path: "/tmp/with space" },
       { start: 0x7ffe0000n, end: 0x7ffe1000n, permissions: "rw-p", offset: 0n, device: "00:00", inode: 0n, path: "" },

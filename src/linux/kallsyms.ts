@@ -132,10 +132,7 @@ export class Kallsyms {
     for (let i = 0; i < this.#count; i++) {
       const key = this.#keys[i];
       if (key >= from && key < to) continue;
-      const name = this.#names[i];
-      let after = name;
-      for (let c = this.#text[after]; c !== undefined && c !== EOL && c !== TAB; c = this.#text[++after]);
-      names.push(text.slice(name, after));
+      names.push(text.slice(this.#names[i], this.#nameEnd(i)));
     }
     return names;
   }
@@ -149,9 +146,7 @@ export class Kallsyms {
       const start = this.#names[i] ?? 0;
       const kind = this.#text[start - 2];
       if (kind !== 0x74 && kind !== 0x54 && kind !== 0x77 && kind !== 0x57) continue; // t T w W
-      let end = start;
-      for (let c = this.#text[end]; c !== undefined && c !== EOL && c !== TAB; c = this.#text[++end]);
-      const name = text.slice(start, end);
+      const name = text.slice(start, this.#nameEnd(i));
       const known = first.get(name);
       if (known === undefined) {
         first.set(name, i);
@@ -169,17 +164,19 @@ export class Kallsyms {
     return TOP + BigInt(this.#keys[index] ?? 0);
   }
 
-  #nameAt(index: number): string {
-    const start = this.#names[index] ?? 0;
-    let end = start;
+  #nameEnd(index: number): number {
+    let end = this.#names[index] ?? 0;
     for (let c = this.#text[end]; c !== undefined && c !== EOL && c !== TAB; c = this.#text[++end]);
-    return this.#text.toString("latin1", start, end);
+    return end;
+  }
+
+  #nameAt(index: number): string {
+    return this.#text.toString("latin1", this.#names[index], this.#nameEnd(index));
   }
 
   #moduleAt(index: number): string | undefined {
     const text = this.#text;
-    let at = this.#names[index] ?? 0;
-    while (at < text.length && text[at] !== EOL && text[at] !== TAB) at++;
+    const at = this.#nameEnd(index);
     if (text[at] !== TAB) return undefined;
     return text.toString("latin1", at + 2, text.indexOf(0x5d, at));
   }
