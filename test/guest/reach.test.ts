@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
+import { kernelFilesOf } from "./fetch-kernel.ts";
 import { complaint, runGuest, type JobResult } from "./guest.ts";
 import { missingForGuests, type Job } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
@@ -49,19 +49,9 @@ function programs(): Readonly<Record<string, string>> {
   return { "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) };
 }
 
-function filesOf(name: string): KernelFiles | string {
-  const kernel = kernels.find((one) => one.name === name);
-  if (!kernel) return `there is no kernel ${name}`;
-  try {
-    return kernelFiles(kernel);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
 for (const { name, belowFloor, source } of kernels) {
   if (belowFloor || source === "own" || (only !== undefined && only !== name)) continue;
-  const files = skip ? skip : filesOf(name);
+  const files = skip ? skip : kernelFilesOf(name);
   test(`Linux ${name} reaches`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
     assert.ok(typeof files !== "string");
     const guest = await runGuest({ kernel: files, deadline: guestSeconds, jobs: trials, files: programs(), modules: [] });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
+import { kernelFilesOf } from "./fetch-kernel.ts";
 import { complaint, runGuest, type GuestResult, type JobResult } from "./guest.ts";
 import { missingForGuests, type Job } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
@@ -121,20 +121,9 @@ function programs(): Readonly<Record<string, string>> {
   };
 }
 
-/** The kernel's files, or why there are none. */
-function filesOf(name: string): KernelFiles | string {
-  const kernel = kernels.find((one) => one.name === name);
-  if (!kernel) return `there is no kernel ${name}`;
-  try {
-    return kernelFiles(kernel);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
 for (const { name, belowFloor, source } of kernels) {
   if (belowFloor || source === "own" || (only !== undefined && only !== name)) continue;
-  const files = skip ? skip : filesOf(name);
+  const files = skip ? skip : kernelFilesOf(name);
   test(`Linux ${name} survives`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
     assert.ok(typeof files !== "string");
     const trials = trialsOf(name);
@@ -161,7 +150,7 @@ function finished(guest: GuestResult, index: number): JobResult {
 }
 
 test("a power cut in mid-trace loses nothing that was printed", { skip, timeout: 300_000 }, async (t) => {
-  const files = filesOf(only ?? "6.12");
+  const files = kernelFilesOf(only ?? "6.12");
   if (typeof files === "string") return t.skip(files);
   const guest = await runGuest({
     kernel: files, deadline: 240, cutAt: /^event 5$/m,

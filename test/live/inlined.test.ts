@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { compileWith, missing } from "../support/compilers.ts";
 import { inlinedC, inlinedCpp, inlinedRust } from "../support/inlined.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
@@ -21,14 +22,8 @@ after(async () => {
   folder.remove();
 });
 
-const missing = (tool: string): string | false => (spawnSync(tool, ["--version"]).status === 0 ? false : `needs ${tool}`);
-
-function compile(compiler: string, file: string, ...flags: readonly string[]): string {
-  const path = join(folder.path, `${compiler}${flags.join("")}`.replaceAll(/[^\w.]/g, ""));
-  const { status, stderr } = spawnSync(compiler, [...flags, "-g", "-o", path, join(folder.path, file)], { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  return path;
-}
+const compile = (compiler: string, file: string, ...flags: readonly string[]): string =>
+  compileWith(compiler, folder.path, file, `${compiler}${flags.join("")}`.replaceAll(/[^\w.]/g, ""), ...flags);
 
 const rounds = 200;
 /** Functions whose copies have ends that no instruction tells from others: what is missed is said. */

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { compileWith, missing, runTool } from "../support/compilers.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import {
   classesScript, classesSource, goScript, goSource, partsSource, rustScript, rustSource, scopedNames, scopesSource, shapesScript, shapesSource,
@@ -25,18 +26,9 @@ after(async () => {
   folder.remove();
 });
 
-function run(command: string, args: readonly string[]): void {
-  const { status, stderr } = spawnSync(command, args, { cwd: folder.path, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-}
-
-function compile(compiler: string, source: string, name: string, ...flags: readonly string[]): string {
-  const path = join(folder.path, name);
-  run(compiler, [...flags, "-g", "-o", path, source]);
-  return path;
-}
-
-const missing = (compiler: string): string | false => (spawnSync(compiler, ["--version"]).status === 0 ? false : `needs ${compiler}`);
+const run = (command: string, args: readonly string[]): void => runTool(folder.path, command, args);
+const compile = (compiler: string, source: string, name: string, ...flags: readonly string[]): string =>
+  compileWith(compiler, folder.path, source, name, ...flags);
 
 interface Seen { readonly program: string; readonly script: string; readonly warnings: string }
 
