@@ -57,12 +57,26 @@ export function thisMachine(): LiveSystem {
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
   const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
-  const parsed = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
+  const parsed = parseScript(source, { positional, named });
+/** Reads a bpftrace script, with what the command line gives it. */
+export function parseScript(source: Source, given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> }): ReturnType<typeof parse> {
+  return parse(source, { ...given, builtins: builtinsFor("bpftrace") });
+}
+
   const system = thisMachine();
   const compiled = compile(parsed.program, system, {
     pid, command, follow, unsafe, env, directLoads, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
   });
-  const diagnostics = [...parsed.diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");
   return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics };
+}
+
+/** Options that were given to the script, and that it asks nothing about. */
+function unknownOptions({ options = [], probes }: Program, named: ReadonlyMap<string, string | true>): Diagnostic[] {
+  const start = probes.at(0)?.span.start ?? 0;
+  return [...named.keys()].filter((name) => !options.some((option) => option.name === name)).map((name) => ({
+    severity: "error", code: "name", span: { start, end: start }, message: `the script asks for no option --${name}`,
+    help: options.length === 0 ? "it has no getopt(): what it is given without dashes is $1, $2, …" : `it asks for ${options.map((option) => `--${option.name}`).join(", ")}`,
+  }));
 }

@@ -2,6 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import type { CompiledScript } from "../api/compile.ts";
 import { KeptPlan } from "../api/kept-plans.ts";
 import { openScript } from "../api/open.ts";
+import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { OutputClosed } from "../output/sink.ts";
@@ -25,6 +26,7 @@ export async function run(options: Options, build: string | undefined): Promise<
   const { source, positional } = readScript(options);
   const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter } = options;
   const script = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter };
+  if (named.get("help") === true && helped(source, positional)) return 0;
   const kept = build === undefined || options.debug.length > 0 ? undefined : KeptPlan.of(build, source, script);
   const known = kept?.find();
   let compiled: CompiledScript | undefined;
@@ -80,6 +82,15 @@ export async function run(options: Options, build: string | undefined): Promise<
     status?.[Symbol.dispose]();
     if (output !== standardOutput) closeSync(output);
   }
+}
+
+/** `-- --help`, unless the script has an option of that name itself. */
+function helped(source: Source, positional: readonly string[]): boolean {
+  const { options = [] } = compiling().parseScript(source, { positional }).program;
+  if (options.some(({ name }) => name === "help")) return false;
+  const { scriptHelp } = require("./script-help.ts") as typeof import("./script-help.ts");
+  process.stdout.write(scriptHelp(source.name === "-e" ? "the program" : source.name, options));
+  return true;
 }
 
 function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options: Options): void {

@@ -104,7 +104,8 @@ function constantForm(constant: bigint | undefined): Form[] {
 /** As it is written: `struct task_struct**`, `uint8[16]`. */
 export function typeNameText(type: TypeName): string {
   const tag = type.tag === undefined ? "" : `${type.tag} `;
-  return tag + type.name + "*".repeat(type.pointers) + type.dimensions.map((d) => `[${d === 0 ? "" : d}]`).join("");
+  const modifiers = [type, ...(type.behind ?? [])].map(({ pointers, dimensions }) => "*".repeat(pointers) + dimensions.map((d) => `[${d === 0 ? "" : d}]`).join(""));
+  return tag + type.name + modifiers.join("");
 }
 
 function typeText(type: Type): string {

@@ -12,6 +12,17 @@ export interface Program {
   readonly maps: readonly MapDeclaration[];
   readonly functions: readonly FunctionDeclaration[];
   readonly probes: readonly Probe[];
+  /** What it asks the command line for, in the order of the text. */
+  readonly options?: readonly ScriptOption[];
+}
+
+/** `getopt("name", default, "description")` */
+export interface ScriptOption {
+  readonly name: string;
+  readonly takes: "number" | "text" | "truth";
+  /** As it is written. */
+  readonly fallback: string;
+  readonly description?: string;
 }
 
 /** What differs between the languages beyond syntax. Data, so that nothing downstream asks which language it was. */
@@ -35,6 +46,9 @@ export interface Dialect {
 export interface ConfigEntry { readonly name: string; readonly value: string; readonly span: Span }
 
 /** A type as it is written: `struct task_struct **`, `uint8[16]`, `string[64]`. */
+/** Pointers first, then arrays of them. */
+export interface TypeModifiers { readonly pointers: number; readonly dimensions: readonly number[] }
+
 export interface TypeName {
   /** Base name without "struct"/"union"/"enum": `task_struct`, `uint64`, `unsigned long`. */
   readonly name: string;
@@ -42,6 +56,8 @@ export interface TypeName {
   readonly pointers: number;
   /** Array lengths, outermost first; 0 when left open (`(int8[])x`). */
   readonly dimensions: readonly number[];
+  /** What stands behind the dimensions from the next `*` on: a pointer, of `int32[4]*`; a pointer and a length, of `int32[4]*[2]`. */
+  readonly behind?: readonly TypeModifiers[];
   /** `typeof(expression)`: the base is what that has. */
   readonly of?: Expression;
   readonly span: Span;

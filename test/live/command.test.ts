@@ -22,6 +22,24 @@ after(async () => {
 
 const counting = 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @ = count(); }';
 
+test("a script's options: described, and none but those", async () => {
+  const script = 'begin { print((getopt("size", -5, "How large"), getopt("name", "x\\"y"), getopt("all"), getopt("quiet", true, "Say less"))); exit(); }';
+  const help = await strobe(["-e", script, "--", "--help"]);
+  assert.deepEqual([help.stdout.split("\n"), help.stderr, help.code], [[
+    "What the program asks for, behind a lone --:",
+    "  --size=NUMBER  How large; -5 unless given",
+    '  --name=TEXT    "x\\"y" unless given',
+    "  --all",
+    "  --quiet        Say less; true unless given",
+    "",
+  ], "", 0]);
+  const unknown = await strobe(["-e", script, "--", "--siez=5"]);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /error: the script asks for no option --siez\n[^]*help: it asks for --size, --name, --all, --quiet\n/);
+  const own = await strobe(["-q", "-e", 'begin { print(getopt("help")); exit(); }', "--", "--help"]);
+  assert.deepEqual([own.stdout, own.code], ["true\n\n\n", 0]);
+});
+
 test("Attached N probes goes to standard error, unless -q", async () => {
   const script = 'begin { printf("hi\\n"); } interval:ms:1 { exit(); } tracepoint:sched:sched_switch { }';
   const loud = await strobe(["-e", script]);

@@ -45,7 +45,13 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "the address of a map", script: begin('@n = 5; $p = &@n; print(*$p); @n = 7; print(*$p); @t = "text"; print(str(&@t)); @h[1] = 1; print((&@h).max_entries); clear(@n); clear(@t); clear(@h);'),
     output: `5\n7\ntext\n4096\n${end}` },
 
+  { name: "pointers to arrays step by the array", script: begin("$p = (uint32[4]*)4096; print($p + 1); print((sizeof(*$p), sizeof(uint32[4]*), sizeof(int32*[4]*), sizeof(uint16*[4])));"),
+    output: `0x1010\n(16, 8, 8, 32)\n${end}` },
+
   // control flow
+  { name: "text is true unless it is empty", script: begin('$e = ""; $t = "x"; print((!$e, !$t, (bool)$t, $t && 1, $e || 0)); if ($t) { print("said"); } if ($e) { print("no"); } print($e ? 1 : 2);'),
+    output: `(true, false, true, true, false)\nsaid\n2\n${end}` },
+  { name: "conditions of the preprocessor", script: `#define SIZE (2 * 3)\n#if SIZE > 5 && !defined(OTHER)\n#define TEXT "many"\n#elif 1\n#define TEXT "less"\n#endif\n${begin("print(TEXT);")}`, output: `many\n${end}` },
   { name: "else if", script: begin('$x = 2; if ($x == 1) { print("one"); } else if ($x == 2) { print("two"); } else { print("more"); }'), output: `two\n${end}` },
   { name: "while", script: begin("$i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } print($i); }"), output: `1\n3\n${end}` },
   { name: "unroll", script: begin("$i = 0; unroll (4) { $i += 2; } print($i);"), output: `8\n${end}` },

@@ -1,7 +1,7 @@
 // The parser's place in the text, and everything its parts share: tokens, diagnostics, macros, and the means to read a
 // piece of text again (macro bodies and arguments, #define bodies), which is how both kinds of macro are carried out.
 import type { Diagnostic, DiagnosticCode, Source, Span } from "../diagnostic.ts";
-import type { Expression, Statement, TypeName } from "../program.ts";
+import type { Expression, ScriptOption, Statement, TypeName } from "../program.ts";
 import { unknownType, type AggregateKind } from "../types.ts";
 import type { Preprocessed } from "./preprocess.ts";
 import { scan, type Token } from "./tokens.ts";
@@ -82,6 +82,8 @@ export class Cursor {
   readonly diagnostics: Diagnostic[];
   readonly macros = new Map<string, Macro[]>();
   readonly typedefs = new Map<string, TypeName>();
+  /** What getopt() asks for, by name. */
+  readonly options = new Map<string, ScriptOption>();
   readonly constants = new Map<string, bigint>();
   text: string;
   token: Token;

@@ -1,7 +1,7 @@
 // What the command line hands to a script: `$1`, `$#`, `str($1 + 2)` and `getopt("name", default)`, all replaced by
 // literals while the script is parsed.
 import type { Span } from "../diagnostic.ts";
-import type { Expression, StringLiteral } from "../program.ts";
+import type { Expression, ScriptOption, StringLiteral } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Cursor } from "./cursor.ts";
 import { integerValue } from "./literals.ts";
@@ -70,6 +70,8 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
     return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
   };
   if (name?.kind !== "string" || args.length > 3) return fail("getopt takes the option's name in quotes and a default: `getopt(\"pid\", 0)`");
+  const option = scriptOption(name.value, args);
+  if (option !== undefined && !p.options.has(option.name)) p.options.set(option.name, option);
   const given = p.named?.get(name.value);
   if (fallback === undefined || fallback.kind === "boolean") {
     if (given === undefined) return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
@@ -86,6 +88,15 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   if (given === undefined) return fallback;
   if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
   return integerLiteral(given, span) ?? fail(`--${name.value} is a number, not "${given}"`);
+}
+
+function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {
+  const described = description?.kind === "string" ? { description: description.value } : {};
+  if (fallback === undefined || fallback.kind === "boolean") return { name, takes: "truth", fallback: String(fallback?.value ?? false), ...described };
+  if (fallback.kind === "string") return { name, takes: "text", fallback: JSON.stringify(fallback.value), ...described };
+  const negative = fallback.kind === "unary" && fallback.operator === "-";
+  const number = negative ? fallback.operand : fallback;
+  return number.kind === "integer" ? { name, takes: "number", fallback: `${negative ? "-" : ""}${number.value}`, ...described } : undefined;
 }
 
 function integerLiteral(text: string, span: Span): Expression | undefined {

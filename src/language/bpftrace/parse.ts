@@ -47,7 +47,9 @@ export function parse(source: Source, options: ParseOptions): { program: Program
   if (probes.length === 0 && functions.length === 0 && !p.diagnostics.some((d) => d.severity === "error")) {
     p.report("error", "syntax", { start: source.text.length, end: source.text.length }, "there is no probe in this script");
   }
-  const program: Program = { source, dialect, config, structs, enums, maps, functions, probes };
+  const program: Program = {
+    source, dialect, config, structs, enums, maps, functions, probes, ...(p.options.size === 0 ? {} : { options: [...p.options.values()] }),
+  };
   // Headers are full of what only C has a use for.
   const told = p.diagnostics.filter(({ severity, span }) => severity === "error" || !inHeader(span.start));
   return { program, diagnostics: told.sort((a, b) => a.span.start - b.span.start) };
@@ -134,6 +136,10 @@ function macroDefinition(p: Cursor): void {
   if (macro === undefined) {
     p.fail(`expected \`{\` after \`macro ${name.text}\`, found ${p.describe()}`);
   }
+  const { parameters } = macro;
+  const earlier = p.macros.get(macro.name)!.some((other) => other.body < macro.body && other.parameters.length === parameters.length
+    && other.parameters.every(({ kind }, i) => kind === parameters[i].kind));
+  if (earlier) p.report("error", "name", name, `the macro \`${macro.name}\` with such parameters is already defined`);
   checkDefinition(p, macro);
 }
 

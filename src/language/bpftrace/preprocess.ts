@@ -1,6 +1,7 @@
 // The lines that start with `#`: shebang, #include, #define and conditions. They are carried out in one pass and blanked out
 // of the text, as is what a condition leaves out; everything keeps its offset, so that spans fit the text as written.
 import type { Diagnostic, Span } from "../diagnostic.ts";
+import { conditionValue } from "./conditions.ts";
 
 export interface Definition {
   readonly name: string;
@@ -39,6 +40,20 @@ export function preprocess(text: string): Preprocessed {
     diagnostics.push(help === undefined ? { severity, code, span, message } : { severity, code, span, message, help });
   };
   const active = (): boolean => conditions.at(-1)?.active ?? true;
+  const bodyOf = (name: string): string | undefined => {
+    const definition = definitions.get(name);
+    if (definition !== undefined) return text.slice(definition.body.start, definition.body.end).replace(/\/\/.*|\/\*[^]*?\*\/|\\\n/g, " ");
+    return known.has(name) ? "1" : undefined;
+  };
+  /** What is not understood is false; where nothing depends on it, that need not be said. */
+  const evaluate = (condition: string, span: Span, matters: boolean): boolean => {
+    const value = conditionValue(condition.replaceAll("\\\n", " "), bodyOf);
+    if (value === undefined && matters) {
+      report("warning", "syntax", span, "this condition is not understood and counts as false",
+        "numbers, names of #define, defined(NAME) and C's operators are understood");
+    }
+    return value !== undefined && value !== 0n;
+  };
 
   let at = 0;
   if (text.startsWith("#!")) {
@@ -66,11 +81,8 @@ export function preprocess(text: string): Preprocessed {
       case "ifdef":
       case "ifndef":
       case "if": {
-        const holds = match[1] === "if" ? evaluate(rest, known, definitions) : (known.has(rest) || definitions.has(rest)) === (match[1] === "ifdef");
-        if (holds === undefined && wasActive) {
-          report("warning", "syntax", span, "this condition is too complex and counts as false", "`#ifdef NAME`, `#if 0` and `#if defined(NAME)` are understood");
-        }
-        conditions.push({ span, outer: wasActive, taken: holds === true, active: wasActive && holds === true });
+        const holds = match[1] === "if" ? evaluate(rest, span, wasActive) : (bodyOf(rest) !== undefined) === (match[1] === "ifdef");
+        conditions.push({ span, outer: wasActive, taken: holds, active: wasActive && holds });
         break;
       }
       case "elif":
@@ -80,7 +92,7 @@ export function preprocess(text: string): Preprocessed {
           report("error", "syntax", span, `\`#${match[1]}\` without \`#if\``);
           break;
         }
-        const holds = !condition.taken && (match[1] === "else" || evaluate(rest, known, definitions) === true);
+        const holds = !condition.taken && (match[1] === "else" || evaluate(rest, span, condition.outer));
         condition.active = condition.outer && holds;
         condition.taken ||= holds;
         break;
@@ -130,16 +142,6 @@ export function preprocess(text: string): Preprocessed {
       default: report("error", "syntax", span, `\`#${word}\` is not a directive`);
     }
   }
-}
-
-/** `0`, `1`, `NAME`, `defined(NAME)` and `!` of these; undefined for anything longer. */
-function evaluate(condition: string, known: ReadonlySet<string>, definitions: ReadonlyMap<string, Definition>): boolean | undefined {
-  const match = /^(!?)\s*(?:(\d+)|defined\s*\(?\s*(\w+)\s*\)?|([A-Za-z_]\w*))$/.exec(condition);
-  if (match === null) return undefined;
-  const [, not, number, defined, name] = match;
-  const holds = number !== undefined ? Number(number) !== 0
-    : defined !== undefined ? known.has(defined) || definitions.has(defined) : known.has(name);
-  return holds !== (not === "!");
 }
 
 /** The offset of the next `#` that is first in its line and neither in a string nor in a comment; -1 when there is none. */

@@ -24,23 +24,20 @@ export function tryType(p: Cursor): TypeName | undefined {
     p.seek(start);
     return undefined;
   }
-  let pointers = base.pointers;
-  const dimensions = [...base.dimensions];
+  // Read from left to right: `int32[4]*` is a pointer to an array, `int32*[4]` an array of pointers.
+  const modifiers = [{ pointers: base.pointers, dimensions: [...base.dimensions] }, ...(base.behind ?? []).map((m) => ({ ...m, dimensions: [...m.dimensions] }))];
   for (;;) {
     if (p.token.kind === "identifier" && qualifiers.has(p.token.text)) {
       p.advance();
     } else if (p.at("*")) {
-      if (dimensions.length > 0) {
-        p.seek(start);
-        return undefined;
-      }
       p.advance();
-      pointers++;
+      if (modifiers.at(-1)!.dimensions.length > 0) modifiers.push({ pointers: 0, dimensions: [] });
+      modifiers.at(-1)!.pointers++;
     } else if (p.at("[")) {
       const inside = p.peek();
       if (inside.text === "]" && inside.kind === "punctuation") {
         p.advance();
-        dimensions.push(0);
+        modifiers.at(-1)!.dimensions.push(0);
       } else {
         const length = inside.kind === "integer" ? Number(inside.text)
           : inside.kind === "identifier" ? definedNumber(p, inside.text) : NaN;
@@ -50,14 +47,15 @@ export function tryType(p: Cursor): TypeName | undefined {
           p.seek(start);
           return undefined;
         }
-        dimensions.push(length);
+        modifiers.at(-1)!.dimensions.push(length);
       }
       p.advance();
     } else {
       break;
     }
   }
-  return { ...base, pointers, dimensions, span: { start, end: p.last } };
+  const [first, ...behind] = modifiers;
+  return { ...base, ...first, ...(behind.length === 0 ? {} : { behind }), span: { start, end: p.last } };
 }
 
 export function parseType(p: Cursor): TypeName {

@@ -7,7 +7,7 @@ import { isIntegral, isLiteral, literalType, narrowest, wrap } from "./integers.
 import type { Body } from "./pass.ts";
 import { defaultSpace, integerLiteral, report, resolveType } from "./pass.ts";
 import { describe, sameType, unify } from "./unify.ts";
-import { checkValue } from "./values.ts";
+import { checkValue, isText } from "./values.ts";
 
 export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
@@ -32,7 +32,7 @@ export function checkCast(node: Cast, body: Body): Expression {
       }
       if (from.kind === "named" && ["ksym", "usym", "username"].includes(from.of)) return done(to);
       return refuse(from.kind === "tuple" ? "cast its elements" : undefined);
-    case "boolean": return scalar ? done(to) : refuse();
+    case "boolean": return from.kind === "string" ? isText(operand) : scalar ? done(to) : refuse();
     case "pointer": {
       if (from.kind === "pointer") {
         // The same struct again: what the verifier knows still holds.

@@ -76,7 +76,7 @@ export function check(
     }
   }
 
-  diagnostics.push(...pass.diagnostics);
+  diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
   const maps = [...pass.maps.values()].map((map): CheckedMap => ({
     name: map.name, keys: (map.keys ?? []).map(settled), value: settled(map.value),

@@ -212,6 +212,10 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   if (node.operator === "+" && body.pass.program.dialect.plusJoinsTexts === true && (isTextual(left) || isTextual(right))) {
     return body.pass.expression({ kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType }, body);
   }
+  if (node.operator === "+" && left.kind === "string" && right.kind === "string") {
+    const value = left.value + right.value;
+    return { kind: "string", value, span: node.span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
+  }
   const written = writtenOut(node.operator, left, right);
   if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
     return { ...node, left, right, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };

@@ -69,6 +69,7 @@ const str: CallCheck = (written, body) => {
   if (pointer.kind === "string" && length === undefined) return pointer;
   if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
+  if (length !== undefined && (constantOf(length) ?? 0n) < 0n) report(body, "limit", length.span, "str() wants a length of 0 or more");
   const args = length === undefined ? [pointer] : [pointer, length];
   // Of text that is here already, the length counts characters; of memory, the end as well.
   const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
@@ -95,6 +96,12 @@ function asText(value: Expression, body: Body): Expression {
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
   const args = checked(call, body).map((arg, i) => i < count ? asText(arg, body) : arg);
   if (args.slice(0, count).some((arg) => arg.type.kind === "unknown")) return { ...call, args, type: call.name === "strcontains" ? boolType : unknownType };
+  const [text] = args;
+  if (call.name === "strlen" && text.kind === "string") {
+    // Up to the first zero, as the text is anywhere else.
+    const length = BigInt(Buffer.byteLength(text.value.split("\0", 1)[0]));
+    return integerLiteral(length, u64, call.span);
+  }
   return { ...call, args, type: textResult[call.name] };
 };
 const textResult: Readonly<Record<string, Type>> = {

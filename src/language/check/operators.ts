@@ -32,7 +32,8 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
   if (l.kind === "pointer" && r.kind === "pointer" && operator === "-") return i64;
   // Masking and shifting an address is how people look at flags in its low bits.
   if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
-  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`);
+  const help = operator === "+" && l.kind === "string" && r.kind === "string" ? "join texts with str_concat(first, second)" : undefined;
+  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`, help);
 }
 
 function untyped(type: Extract<Type, { kind: "pointer" }>): Type {

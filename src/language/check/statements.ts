@@ -1,6 +1,6 @@
 // Statements, copied and typed.
 import type { Block, BlockExpression, Expression, MapAccess, Statement, Variable } from "../program.ts";
-import type { AggregateType, SeriesKind, Type } from "../types.ts";
+import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { linearBucketCount } from "../histogram.ts";
 import { mostIntervals } from "../series.ts";
@@ -17,6 +17,8 @@ export function checkBlock(block: Block, body: Body): Block {
   body.scopes.push(new Map());
   const statements = block.statements.map((statement) => checkStatement(statement, body));
   body.scopes.pop();
+  const left = block.statements.findIndex(({ kind }) => kind === "return" || kind === "break" || kind === "continue");
+  if (left >= 0 && left < block.statements.length - 1) warn(body, "unused", block.statements[left + 1].span, "nothing leads here");
   return { ...block, statements };
 }
 
@@ -82,9 +84,16 @@ function checkExpressionStatement(node: Extract<Statement, { kind: "expression" 
   if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2) return expandAssert(expression, node, body);
   const checked = checkExpression(expression, body);
   if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str")) return nothing(node);
-  const effect = ["call", "increment", "conditional", "block-expression"].includes(checked.kind) || expression.kind === "call";
-  if (!effect && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "this value is not used");
+  if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "this value is not used");
   return { ...node, expression: checked };
+}
+
+/** Does it do more than give a value? */
+function hasEffect(written: Expression, checked: Expression, body: Body): boolean {
+  if (["increment", "conditional", "block-expression"].includes(checked.kind)) return true;
+  if (written.kind !== "call") return checked.kind === "call";
+  const { name } = written;
+  return checked.type.kind === "void" || ["delete", "find", "write_user", "skboutput"].includes(name) || body.pass.functions.has(name);
 }
 
 /** assert(c, m) → if (!c) { errorf(m); exit(1); } */
@@ -135,6 +144,16 @@ function intoVariable(body: Body, slot: number, type: Type, value: Expression | 
   if (constant !== undefined && declared?.kind === "integer" && !fits(constant, declared)) {
     report(body, "type", span, `${constant} does not fit ${describe(declared)}`, `cast it: (${describe(declared)})${constant}`);
   }
+  if (value !== undefined && declared?.kind === "integer" && losesSome(value, declared)) {
+    warn(body, "type", value.span, `not every ${describe(value.type)} fits ${describe(declared)}`, `a cast says that it is meant: (${describe(declared)})`);
+  }
+}
+
+/** A number as it was stored or came from outside, into a type that cuts bits or the sign off. What is computed is 64 bits wide anyway. */
+function losesSome(value: Expression, into: IntegerType): boolean {
+  if (!["variable", "map", "member", "index", "builtin"].includes(value.kind) || value.type.kind !== "integer") return false;
+  const { bits, signed } = value.type;
+  return into.bits < bits || (into.bits === bits && into.bits < 64 && into.signed !== signed) || (signed && !into.signed);
 }
 
 function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
@@ -171,6 +190,8 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   }
   const slot = declareVariable(body, variable, declared);
   if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
+  const { assigned, addressed } = body.slots[slot].state;
+  if (!assigned && addressed !== true) warn(body, "unused", variable.span, `nothing is ever assigned to $${variable.name}`);
   return { ...node, variable: { ...variable, slot, type: variableType(body, slot) }, ...(value === undefined ? {} : { value }) };
 }
 

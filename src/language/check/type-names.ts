@@ -1,7 +1,8 @@
 // Written types (`struct task_struct *`, `uint8[16]`, `string[64]`) to types.
 import type { Context } from "../context.ts";
+import type { Diagnostic } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
-import type { EnumDeclaration, Program, TypeName } from "../program.ts";
+import type { EnumDeclaration, Program, StructDeclaration, TypeName } from "../program.ts";
 import type { AddressSpace, EnumType, StructType, Type } from "../types.ts";
 import { boolType, char, i16, i32, i64, i8, u16, u32, u64, u8, voidType } from "../types.ts";
 import type { TypeScope } from "./checked.ts";
@@ -31,16 +32,28 @@ export class TypeNames {
   readonly #structs = new Map<string, StructType>();
   readonly #enums = new Map<string, EnumType>();
   readonly #constants = new Map<string, { value: bigint; type: EnumType }>();
+  /** What is wrong with the script's own declarations; of their members, as far as anything asked for them. */
+  readonly problems: Diagnostic[] = [];
 
   constructor(program: Program, scope: TypeScope) {
     this.#scope = scope;
     for (const declaration of program.enums) this.#declareEnum(declaration);
-    for (const declaration of program.structs) {
-      this.#structs.set(declaration.name, structType(declaration, (name) => {
-        const found = this.resolve(name, "kernel");
-        return "type" in found ? found.type : voidType;
-      }));
+    for (const declaration of program.structs) this.#declareStruct(declaration);
+  }
+
+  #declareStruct(declaration: StructDeclaration): void {
+    const { name, union, span } = declaration;
+    if (this.#structs.has(name)) {
+      this.problems.push({ severity: "error", code: "name", span, message: `${union ? "union" : "struct"} ${name} is already declared` });
+      return;
     }
+    this.#structs.set(name, structType(declaration, (written) => {
+      const found = this.resolve(written, "kernel");
+      if ("type" in found) return found.type;
+      const help = found.help === undefined ? {} : { help: found.help };
+      this.problems.push({ severity: "error", code: "name", span: written.span, message: found.problem, ...help });
+      return voidType;
+    }));
   }
 
   #declareEnum(declaration: EnumDeclaration): void {
@@ -73,7 +86,9 @@ export class TypeNames {
     const sized = written.pointers === 0 && written.dimensions.length === 1 ? written.dimensions[0] : undefined;
     if (written.tag === undefined && (written.name === "string" || written.name === "buffer") && written.pointers === 0) {
       if (written.dimensions.length > 1) return { problem: `\`${written.name}\` takes one size` };
-      return { type: { kind: written.name, capacity: sized ?? 64 } };
+      const { behind, ...sizedName } = written;
+      const own: Type = { kind: written.name, capacity: sized ?? 64 };
+      return { type: behind === undefined ? own : this.derived(own, { ...sizedName, dimensions: [], behind }, space) };
     }
     if (written.tag === undefined && written.name === "inet" && written.pointers === 0) return { type: { kind: "named", of: "inet" } };
     const base = this.#base(written, further);
@@ -84,8 +99,10 @@ export class TypeNames {
   /** The pointers and dimensions around a base type. */
   derived(base: Type, written: TypeName, space: AddressSpace): Type {
     let type = base;
-    for (let i = 0; i < written.pointers; i++) type = { kind: "pointer", target: type, space };
-    for (const length of written.dimensions.toReversed()) type = { kind: "array", element: type, length };
+    for (const { pointers, dimensions } of [written, ...(written.behind ?? [])]) {
+      for (let i = 0; i < pointers; i++) type = { kind: "pointer", target: type, space };
+      for (const length of dimensions.toReversed()) type = { kind: "array", element: type, length };
+    }
     return type;
   }
 

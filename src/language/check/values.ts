@@ -1,6 +1,6 @@
 // Expressions in their roles: a value that is kept, a condition. Below expressions.ts, which the pass hands in.
 import type { Expression } from "../program.ts";
-import { unknownType } from "../types.ts";
+import { boolType, unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 import { describe } from "./unify.ts";
@@ -25,11 +25,19 @@ export function checkPlace(node: Expression, body: Body): Expression {
   return checked;
 }
 
-/** Anything that is true or false: integers, booleans, pointers. */
+/** `text != ""` */
+export function isText(text: Expression): Expression {
+  const { span } = text;
+  if (text.kind === "string") return { kind: "boolean", value: text.value !== "", span, type: boolType };
+  return { kind: "binary", operator: "!=", left: text, right: { kind: "string", value: "", span, type: { kind: "string", capacity: 1 } }, span, type: boolType };
+}
+
+/** Anything that is true or false: integers, booleans, pointers; text, unless it is empty. */
 export function checkCondition(node: Expression, body: Body): Expression {
   const checked = checkValue(node, body);
   switch (checked.type.kind) {
     case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
+    case "string": return isText(checked);
     default:
       report(body, "type", node.span, `a condition cannot be a ${describe(checked.type)}`);
       return { ...checked, type: unknownType };

@@ -385,7 +385,6 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => print(cast(args.p, m))", "m", /this is no type/],
   ['(args) => print(cast(args.p, "u8["))', '"u8["', /this is no type/],
   ["(args) => print(header(args.p))", "header(args.p)", /a type cannot be called/],
-  ["(args) => print(cast(args.p, pointerTo(arrayOf(u8, 4))))", "pointerTo(arrayOf(u8, 4))", /no pointers to arrays/],
 ];
 for (const [text, at, message] of mistakes) {
   test(`refused: ${text}`, () => {

@@ -2,22 +2,25 @@
 // `typeof x`.
 import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
-import type { TypeName } from "../program.ts";
+import type { TypeModifiers, TypeName } from "../program.ts";
 import type { TypeBinding } from "./binding.ts";
 import { casts, isCast } from "./specials.ts";
 import type { Unit } from "./unit.ts";
 
-const written = /^\s*(?:(struct|union|enum)\s+)?([A-Za-z_][\w:]*(?:\s+[A-Za-z_]\w*)*?)\s*(\**)\s*((?:\[\d*\])*)\s*$/;
+const written = /^\s*(?:(struct|union|enum)\s+)?([A-Za-z_][\w:]*(?:\s+[A-Za-z_]\w*)*?)\s*((?:\*|\[\d*\])*)\s*$/;
 
 /** Undefined for what is no type. */
 export function parseTypeName(text: string, span: Span): TypeName | undefined {
-  const match = written.exec(text.replace(/\s*\*\s*/g, "*").replace(/\*+/, (stars) => ` ${stars}`));
+  const match = written.exec(text.replace(/\s*([*[])\s*/g, "$1").replace(/[*[]/, " $&"));
   if (match === null) return undefined;
-  const [, tag, name, stars, lengths] = match;
-  const dimensions = [...lengths.matchAll(/\[(\d*)\]/g)].map(([, length]) => Number(length));
+  const [, tag, name, modifiers] = match;
+  const rounds = [...modifiers.matchAll(/(\**)((?:\[\d*\])*)/g)].map(([, stars, lengths]) => ({
+    pointers: stars.length, dimensions: [...lengths.matchAll(/\[(\d*)\]/g)].map(([, length]) => Number(length)),
+  }));
+  const [first, ...behind] = rounds.filter(({ pointers, dimensions }, i) => i === 0 || pointers + dimensions.length > 0);
   return {
     name: name.replace(/\s+/g, " "), ...(tag === undefined ? {} : { tag: tag as "struct" | "union" | "enum" }),
-    pointers: stars.length, dimensions, span,
+    ...first, ...(behind.length === 0 ? {} : { behind }), span,
   };
 }
 
@@ -35,10 +38,10 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
       const wanted = callee.name === "pointerTo" ? 1 : 2;
       if (node.arguments.length !== wanted) unit.refuse(node, "arguments", `${callee.name}() takes ${wanted === 1 ? "a type" : "a type and a length"}`);
       const inner = typeArgument(unit, of);
-      if (callee.name === "pointerTo") return pointerTo(unit, inner, node);
+      if (callee.name === "pointerTo") return pointerTo(inner, span);
       const count = length.type === "SpreadElement" ? undefined : unit.grammar.value(unit, length);
       if (count?.kind !== "integer") return unit.refuse(length, "arguments", "an array's length is a constant");
-      return { ...inner, dimensions: [Number(count.value), ...inner.dimensions], span };
+      return { ...arrayOf(inner, Number(count.value)), span };
     }
   }
   if (node.type === "Identifier" || node.type === "MemberExpression") {
@@ -72,16 +75,23 @@ export function typeNameOf(unit: Unit, type: TypeBinding, node: js.Node, capture
       return { name, tag: type.union ? "union" : "struct", pointers: 0, dimensions: [], span };
     }
     case "enum": return { name: unit.translation.enumName(type, captured, span), tag: "enum", pointers: 0, dimensions: [], span };
-    case "pointer": return pointerTo(unit, typeNameOf(unit, type.to, node, captured), node);
-    case "array": {
-      const of = typeNameOf(unit, type.of, node, captured);
-      return { ...of, dimensions: [type.length, ...of.dimensions] };
-    }
+    case "pointer": return pointerTo(typeNameOf(unit, type.to, node, captured), span);
+    case "array": return arrayOf(typeNameOf(unit, type.of, node, captured), type.length);
   }
 }
 
-function pointerTo(unit: Unit, type: TypeName, node: js.Node): TypeName {
-  if (type.dimensions.length > 0) return unit.refuse(node, "type",
-    "there are no pointers to arrays", "point to the element: pointerTo(u8), and p[i]");
-  return { ...type, pointers: type.pointers + 1, span: unit.span(node) };
+function pointerTo(type: TypeName, span: Span): TypeName {
+  const last = type.behind?.at(-1) ?? type;
+  if (last.dimensions.length > 0) return { ...type, behind: [...(type.behind ?? []), { pointers: 1, dimensions: [] }], span };
+  return { ...outermost(type, { pointers: last.pointers + 1, dimensions: [] }), span };
+}
+
+function arrayOf(type: TypeName, length: number): TypeName {
+  const { pointers, dimensions } = type.behind?.at(-1) ?? type;
+  return outermost(type, { pointers, dimensions: [length, ...dimensions] });
+}
+
+/** With the modifiers that were written last exchanged. */
+function outermost(type: TypeName, modifiers: TypeModifiers): TypeName {
+  return type.behind === undefined ? { ...type, ...modifiers } : { ...type, behind: [...type.behind.slice(0, -1), modifiers] };
 }

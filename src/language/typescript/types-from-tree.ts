@@ -96,10 +96,14 @@ export class TypeWriter {
     return this.#around(own.name, type, pointer && this.#structs.has(type.name) && type.pointers === 1 && type.dimensions.length === 0 ? 1 : 0);
   }
 
-  #around(base: string, { pointers, dimensions }: TypeName, less: number): string {
+  #around(base: string, type: TypeName, less: number): string {
     let text = base;
-    for (let i = less; i < pointers; i++) text = `${this.#needs.imported("pointerTo")}(${text})`;
-    for (const length of dimensions.toReversed()) text = `${this.#needs.imported("arrayOf")}(${text}, ${length})`;
+    let given = less;
+    for (const { pointers, dimensions } of [type, ...(type.behind ?? [])]) {
+      for (; given < pointers; given++) text = `${this.#needs.imported("pointerTo")}(${text})`;
+      for (const length of dimensions.toReversed()) text = `${this.#needs.imported("arrayOf")}(${text}, ${length})`;
+      given = 0;
+    }
     return text;
   }
 }
