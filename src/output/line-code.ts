@@ -7,7 +7,7 @@ import * as writers from "./write-bytes.ts";
 /** Writes one record, which begins at `offset`. */
 export type RecordWriter = (offset: number) => void;
 
-/** A call of one of write-bytes.ts' functions, and the most bytes it writes. `o` is the record's offset in `from`, `words`, `view`. */
+/** A call of one of write-bytes.ts' functions, and the most bytes it writes. `o` is the record's offset in `words`, `view`. */
 export interface Step {
   readonly call: string;
   readonly most: number;
@@ -43,7 +43,7 @@ export class LineCode {
   bare(bytes: Uint8Array): void {
     this.#most += bytes.length;
     if (bytes.length > longestInCode) return this.#add(`at = constant(bytes, at, ${this.#value(bytes)});`);
-    this.#add(`${[...bytes].map((byte, i) => `bytes[at + ${i}] = ${byte};`).join(" ")} at += ${bytes.length};`);
+    this.#add(`${stores(bytes)} at += ${bytes.length};`);
   }
 
   step({ call, most, width, left, text, trailer }: Step): void {
@@ -61,15 +61,15 @@ export class LineCode {
   }
 
   #escape(): void {
-    if (this.#json) this.#add(`if (!isPlainJson(bytes, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
+    if (this.#json) this.#add(`if (!isPlainJson(data, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
   }
 
   writer(memory: RecordMemory, out: ByteWriter): RecordWriter {
-    const known = { out, from: memory.bytes, words: memory.words, view: memory.view, values: this.#values, isPlainJson, ...writers };
+    const known = { out, words: memory.words, view: memory.view, values: this.#values, isPlainJson, ...writers };
     const source = `return (o) => {
       out.reserve(${this.#most});
-      let bytes = out.bytes, at = out.length, start = at;
-      ${this.#statements.join("\n      ").replaceAll(roomAgain, `out.reserve(${this.#most}); bytes = out.bytes;`)}
+      let { bytes, data } = out, at = out.length, start = at;
+      ${this.#statements.join("\n      ").replaceAll(roomAgain, `out.reserve(${this.#most}); ({ bytes, data } = out);`)}
       out.length = at;
     };`;
     // Of text that was made here: of the script it has numbers only.
@@ -85,6 +85,18 @@ export class LineCode {
   #value(value: unknown): string {
     return `values[${this.#values.push(value) - 1}]`;
   }
+}
+
+/** Writes the bytes at `at`, as many at once as it goes. */
+function stores(bytes: Uint8Array): string {
+  const { buffer, byteOffset, length } = bytes;
+  const view = new DataView(buffer, byteOffset, length);
+  const text: string[] = [];
+  let i = 0;
+  for (; i + 4 <= length; i += 4) text.push(`data.setInt32(at + ${i}, ${view.getInt32(i, true)}, true);`);
+  if (i + 2 <= length) text.push(`data.setUint16(at + ${i}, ${view.getUint16(i, true)}, true);`);
+  if (length % 2 === 1) text.push(`data.setUint8(at + ${length - 1}, ${bytes[length - 1]});`);
+  return text.join(" ");
 }
 
 /** Behind what may have taken any room; how much is needed is known when the line is. */

@@ -72,7 +72,7 @@ function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { pl
   const trailer = type.kind === "string" && capacity === maxStringLength && width === 0
     ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } }
     : {};
-  return { call: `cString(bytes, at, from, o + ${offset}, ${capacity})`, most: capacity, text: true, ...padding, ...trailer };
+  return { call: `cString(data, at, view, o + ${offset}, ${capacity})`, most: capacity, text: true, ...padding, ...trailer };
 }
 
 /** A call that writes the field's number as `letter` says. */
@@ -83,15 +83,15 @@ function numberCall(conversion: PrintfConversion, type: Type, offset: number): s
   const at = `o + ${offset}`;
   // Sign comes from the conversion, width from the value: %u of a negative int is its 32-bit pattern.
   const signed = letter === "d" || letter === "i";
-  if (letter === "x" && bits === 64) return `hex64(bytes, at, words, ${word})`;
-  if (letter === "x" && bits === 32) return `hex32(bytes, at, view.getInt32(${at}, true))`;
+  if (letter === "x" && bits === 64) return `hex64(data, at, words, ${word})`;
+  if (letter === "x" && bits === 32) return `hex32(data, at, view.getInt32(${at}, true))`;
   if (bits === 0 || (!signed && letter !== "u")) return undefined;
   // A value is extended by its own signedness first, as a C call's argument would be.
   const valueSigned = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
-  if (bits === 64) return `${signed ? "signed64" : "unsigned64"}(bytes, at, words, ${word})`;
-  if (signed && (valueSigned || isInt(conversion, type))) return `decimalSigned(bytes, at, view.getInt${bits}(${at}, true))`;
+  if (bits === 64) return `${signed ? "signed64" : "unsigned64"}(data, at, words, ${word})`;
+  if (signed && (valueSigned || isInt(conversion, type))) return `decimalSigned(data, at, view.getInt${bits}(${at}, true))`;
   if (valueSigned && bits < 32) return undefined;
-  return `decimal(bytes, at, view.getUint${bits}(${at}, true))`;
+  return `decimal(data, at, view.getUint${bits}(${at}, true))`;
 }
 
 function readScalar(type: Type, memory: RecordMemory, offset: number): bigint {
