@@ -19,14 +19,14 @@ export interface CompiledProbes extends CompiledScript {
 export function compileProbes(
   probes: readonly Probe[], options: Omit<ScriptOptions, "positional" | "named"> & { readonly settings?: Settings } = {},
 ): CompiledProbes {
-  const { settings = {}, pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats } = options;
+  const { settings = {}, pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats } = options;
   const parsed = parseProbes(probes.map(({ provider, parts, also, constructorName, parameters, handler, filter, captures }) => ({
     provider, parts, ...(also === undefined ? {} : { also }), constructorName, parameters, handler: functionSource(handler, captures),
     ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),
   })), configEntries(settings));
   // What is not understood is not checked: one mistake would become several.
   const read = parsed.diagnostics.length === 0
-    ? compile(parsed.program, thisMachine(), { pid, command, follow, unsafe, env, directLoads, cgroupId, governed: maxOverhead !== undefined, measured: stats })
+    ? compile(parsed.program, thisMachine(), { pid, command, follow, unsafe, env, directLoads, sparing, cgroupId, governed: maxOverhead !== undefined, measured: stats })
     : undefined;
   const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics.map(inTypeScript) ?? [])];
   const wrong = diagnostics.some(({ severity }) => severity === "error");

@@ -24,7 +24,12 @@ export interface ScriptOptions {
    * Load members of typed kernel pointers directly (the default). Some verifiers refuse a few of these loads;
    * `openScript` then compiles again without.
    */
-  readonly directLoads?: boolean;
+  readonly directLoads?: boolean | undefined;
+  /**
+   * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual ones,
+   * `openScript` compiles again with this.
+   */
+  readonly sparing?: boolean | undefined;
   /**
    * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is left
    * out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
@@ -53,19 +58,19 @@ export function thisMachine(): LiveSystem {
   return (machine ??= liveSystem());
 }
 
-/** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
-export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
-  const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
-  const parsed = parseScript(source, { positional, named });
 /** Reads a bpftrace script, with what the command line gives it. */
 export function parseScript(source: Source, given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> }): ReturnType<typeof parse> {
   return parse(source, { ...given, builtins: builtinsFor("bpftrace") });
 }
 
+/** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
+export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
+  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
+  const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
+  const parsed = parseScript(source, { positional, named });
   const system = thisMachine();
   const compiled = compile(parsed.program, system, {
-    pid, command, follow, unsafe, env, directLoads, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
+    pid, command, follow, unsafe, env, directLoads, sparing, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
   });
   const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

@@ -1,4 +1,4 @@
-import { LinuxError } from "../linux/error.ts";
+import { E2BIG, LinuxError } from "../linux/error.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { findProvider } from "../providers/registry.ts";
@@ -20,9 +20,12 @@ export interface OpenOptions extends ScriptOptions {
   readonly dryRun?: boolean;
   /** The maps are there, and nothing is attached yet. */
   readonly loaded?: (session: Session) => void;
-  /** Compiles again, without direct loads; a script's text unless given. */
-  readonly recompile?: (directLoads: false) => CompiledScript;
+  /** Compiles again, in another way; a script's text unless given. */
+  readonly recompile?: (way: Way) => CompiledScript;
 }
+
+/** How to compile for a verifier that refused a program. */
+export type Way = Pick<ScriptOptions, "directLoads" | "sparing">;
 
 /** What there is to attach. */
 export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following">;
@@ -48,12 +51,23 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       throw error;
     }
   };
-  try {
-    return await open(compiled);
-  } catch (error) {
-    // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
-    if (!(error instanceof LinuxError) || !error.log || options.directLoads === false) throw error;
-    options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
-    return open(options.recompile?.(false) ?? compiling().compileScript(source, { ...options, directLoads: false }));
+  let way: Way = { directLoads: options.directLoads, sparing: options.sparing };
+  for (let openable = compiled; ;) {
+    try {
+      return await open(openable);
+    } catch (error) {
+      if (!(error instanceof LinuxError) || !error.log) throw error;
+      if (error.code === E2BIG) {
+        if (way.sparing) throw error;
+        way = { ...way, sparing: true };
+        options.log?.(`the verifier gave up on a program, compiling again to make it easier\n${error.log}`);
+      } else {
+        // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
+        if (way.directLoads === false) throw error;
+        way = { ...way, directLoads: false };
+        options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
+      }
+      openable = options.recompile?.(way) ?? compiling().compileScript(source, { ...options, ...way });
+    }
   }
 }

@@ -42,7 +42,7 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   let session: Session;
   try {
     session = await openScript(compiled.program.source, compiled, {
-      ...options, consumer, loaded: (fresh) => lent.fill(fresh), recompile: (directLoads) => compileProbes(probes, { ...options, directLoads }),
+      ...options, consumer, loaded: (fresh) => lent.fill(fresh), recompile: (way) => compileProbes(probes, { ...options, ...way }),
     });
   } catch (error) {
     lent.giveBack(error);

@@ -65,7 +65,7 @@ export async function run(options: Options, build: string | undefined): Promise<
     if (known !== undefined) log?.("the script has run before: its plan was kept");
     session = await openScript(source, compiled ?? { plan: known, diagnostics: [] }, {
       ...script, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
-      recompile: (directLoads) => (compiled = compiling().compileScript(source, { ...script, directLoads })),
+      recompile: (way) => (compiled = compiling().compileScript(source, { ...script, ...way })),
     });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();

@@ -52,6 +52,8 @@ export interface CompileOptions {
   readonly watch?: boolean;
   /** Passes of the optimizer and of the generator to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
+  /** Writes kernel programs that are easy for the verifier to walk through, if slower: it gave up on the usual ones. */
+  readonly sparing?: boolean | undefined;
   readonly cgroupId?: (path: string) => bigint | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
@@ -111,7 +113,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
     const plan = makePlan(checked, lowered, module, system, {
-      directLoads, governed: options.governed ?? false, growing: options.growing, without: options.withoutPasses,
+      directLoads, governed: options.governed ?? false, growing: options.growing, without: options.withoutPasses, sparing: options.sparing ?? false,
     });
     const alone = options.governed || options.measured || options.growing;
     return { plan: alone ? plan : { ...plan, programs: pairReturns(plan.programs) }, diagnostics, stages };
@@ -254,15 +256,16 @@ interface PlanOptions {
   readonly governed: boolean;
   readonly growing: boolean;
   readonly without: readonly string[] | undefined;
+  readonly sparing: boolean;
 }
 
 function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, options: PlanOptions): Plan {
   const { capabilities } = system;
-  const { directLoads, governed, growing, without } = options;
+  const { directLoads, governed, growing, without, sparing } = options;
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
-  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module));
+  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, sparing));
   const mostScratch = Math.max(0, ...scratch);
   if (mostScratch > mostScratchBytes) throw tooMuchScratch(checked, inKernel[scratch.indexOf(mostScratch)].handler, mostScratch);
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
@@ -285,7 +288,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files, without,
+      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));

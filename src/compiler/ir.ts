@@ -48,8 +48,9 @@ export type Terminator =
   /**
    * At the head of a loop that the verifier cannot bound: goes on, or leaves when the kernel's budget of iterations
    * is spent (may_goto where the kernel has it; on the host a million rounds). Targets have no parameters.
+   * `rounds`: the loop ends by itself after so many, and the guard may be left out.
    */
-  | { readonly op: "guard"; readonly body: number; readonly exit: number }
+  | { readonly op: "guard"; readonly body: number; readonly exit: number; readonly rounds?: number }
   /** Leaves the handler. In a map callback: `stop` ends the iteration (1) or goes on (0). */
   | { readonly op: "return"; readonly stop?: boolean };
 

@@ -124,7 +124,7 @@ function printTerminator(t: Terminator): string {
   switch (t.op) {
     case "jump": return `jump b${t.to}${t.args.length > 0 ? `(${values(t.args)})` : ""}`;
     case "branch": return `branch v${t.condition} ? b${t.then} : b${t.otherwise}`;
-    case "guard": return `guard b${t.body}, else b${t.exit}`;
+    case "guard": return `guard b${t.body}, else b${t.exit}${t.rounds === undefined ? "" : `, ${t.rounds} rounds`}`;
     case "return": return t.stop === undefined ? "return" : t.stop ? "return stop" : "return next";
   }
 }

@@ -22,6 +22,7 @@ import {
 import { FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
+import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
 
 export type { GenerateOptions } from "./scope.ts";
@@ -125,12 +126,12 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
  * The most scratch memory that a handler can need, for the size of the scratch map's values: a PERCPU_ARRAY with one entry a
  * program that needs any. 0 when everything fits the stack for sure.
  */
-export function scratchBytes(fn: IrFunction, module: IrModule): number {
+export function scratchBytes(fn: IrFunction, module: IrModule, sparing = false): number {
   const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
   let total = 0;
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
-    if (slots > SURE_BYTES) total += slots;
+    if (slots > SURE_BYTES || crowdedSlots(one, sparing ? 0 : BRANCHES_ON_STACK).size > 0) total += slots + (uncountedBlocks(one).size > 0 ? 8 : 0);
     total += Math.ceil(temporaryBytes(one, module) / 8) * 8;
   }
   return total;
@@ -179,22 +180,26 @@ interface Finished {
 }
 
 /** Tries with all small slots on the stack; while that is too much, the largest goes to scratch memory. */
-function generateFunction(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
+function generateFunction(whole: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
+  const fn = withoutNeedlessGuards(whole, options.capabilities.mayGoto, options.sparing ?? false);
   const pinned = new Set<number>();
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
   }
-  const moved = new Set(fn.slots.flatMap(({ size }, slot) => (size > LARGE_SLOT && !pinned.has(slot) ? [slot] : [])));
-  const limited = options.capabilities.mayGoto && fn.blocks.some(({ terminator }) => terminator.op === "guard");
-  const bytes = budget - (limited ? MAY_GOTO_BYTES : 0);
+  const crowded = crowdedSlots(fn, branchesOnStack(options, fn));
+  const pointers = crowded.size === 0 ? crowded : slotsOfPointers(new FunctionScope(fn, module, options, programType, crowded, scratchStart));
+  const moved = new Set(fn.slots.flatMap(({ size }, slot) => (
+    !pinned.has(slot) && (size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot))) ? [slot] : [])));
   for (;;) {
     const scope = new FunctionScope(fn, module, options, programType, moved, scratchStart);
     const { emitter } = scope;
     select(scope);
+    const limit = emitter.code.some(({ kind }) => kind === "may-goto") ? MAY_GOTO_BYTES : 0;
+    const bytes = budget - limit;
     allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
     const { offsets, size } = layOutFrame(emitter.code, emitter.objects);
     if (size <= bytes) {
-      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + (limited ? MAY_GOTO_BYTES : 0), scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };
+      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };
     }
     const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
     if (candidates.length === 0) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
@@ -206,6 +211,23 @@ function generateFunction(fn: IrFunction, module: IrModule, options: GenerateOpt
       over -= slotSize;
     }
   }
+}
+
+/** How many branches the loops of a function may have whose slots are on the stack (uncounted.ts). */
+function branchesOnStack({ sparing }: GenerateOptions, { context }: IrFunction): number {
+  if (sparing) return 0;
+  // Another run of the handler may come between, and have the same scratch memory.
+  return context?.programType === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
+}
+const BRANCHES_ON_STACK = 6;
+
+/** Slots with pointers that are to be loaded through: only on the stack the verifier still knows them. */
+function slotsOfPointers({ fn, pointers }: FunctionScope): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const { instructions } of fn.blocks) {
+    for (const i of instructions) if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
+  }
+  return found;
 }
 
 /** Instruction selection: IR to machine instructions over virtual registers. */
@@ -366,12 +388,18 @@ function generateTerminator(scope: FunctionScope, block: IrBlock): void {
 }
 
 /**
- * Makes the verifier forget what it knows about a number: through the stack in halves, which it does not follow. A loop whose
+ * Makes the verifier forget what it knows about a number: through scratch memory when there is some anyway, else through the
+ * stack in halves, which it does not follow either. A loop whose
  * variables it knows nothing about looks the same in every round, so that it walks through it once; else one branch on a
  * counter is enough to make it follow the counter to its end.
  */
 function forget(scope: FunctionScope, register: Register): void {
-  const { emitter } = scope;
+  const { emitter, untracked } = scope;
+  if (untracked !== undefined) {
+    emitter.store(untracked, 8, register);
+    emitter.load(register, untracked, 8);
+    return;
+  }
   const memory = emitter.temporary(8);
   const high = emitter.copy(register);
   emitter.aluConstant(Alu.RSH, high, 32n);

@@ -13,6 +13,7 @@ import type { Memory, Register } from "./machine.ts";
 import type { MachinePass } from "./passes.ts";
 import { dominators, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
+import { uncountedBlocks } from "./uncounted.ts";
 import { unwoundBytes } from "./unwinding.ts";
 
 export interface GenerateOptions {
@@ -35,6 +36,8 @@ export interface GenerateOptions {
   readonly without?: readonly string[] | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
+  /** The verifier gave up on the program as it usually is: it is written to be easy to walk through, and slower. */
+  readonly sparing?: boolean | undefined;
 }
 
 export interface Stripe { readonly map: number; readonly stripe: number; readonly count: number; readonly bytes: number }
@@ -76,8 +79,10 @@ export class FunctionScope {
   #stripe: { readonly block: number; readonly register: Register } | undefined;
   #block = 0;
   #shared: Memory | undefined;
+  #untracked: Memory | undefined;
   readonly #seen = new Map<Value, number[]>();
   #dominators: (number | undefined)[] | undefined;
+  #uncounted: ReadonlySet<number> | undefined;
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -189,6 +194,12 @@ export class FunctionScope {
     this.#scratchEnd += Math.ceil(size / 8) * 8;
     return memory;
   }
+  /** In loops, a word of which the verifier does not know what was stored last: where slots are in scratch memory anyway. */
+  get untracked(): Memory | undefined {
+    if (!this.inUncounted) return undefined;
+    if (this.#untracked === undefined && this.scratchSlots.size > 0) this.#untracked = this.scratch(8);
+    return this.#untracked;
+  }
   get scratchRegister(): Register {
     return this.#scratch;
   }
@@ -247,6 +258,11 @@ export class FunctionScope {
     return { index, map };
   }
 
+  /** Whether what is written now is in a loop whose rounds the verifier cannot count. */
+  get inUncounted(): boolean {
+    this.#uncounted ??= uncountedBlocks(this.fn);
+    return this.#uncounted.has(this.#block);
+  }
   /** A block begins: nothing is remembered from the one before. */
   enterBlock(block: number): void {
     this.#block = block;

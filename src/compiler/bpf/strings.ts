@@ -57,17 +57,36 @@ export function stringLength(scope: FunctionScope, text: Memory, capacity: numbe
   const start = emitter.addressRegister(text);
   const again = emitter.label();
   const done = emitter.label();
+  const anywhere = fromAnywhere(scope, 0);
   emitter.bind(again);
+  if (anywhere) emitter.emit({ kind: "may-goto", to: done });
   const here = emitter.copy(start);
   emitter.alu(Alu.ADD, here, index);
   const character = emitter.register();
   emitter.load(character, behind(here), 1);
   emitter.branchConstant(Jump.JEQ, character, 0n, done);
   emitter.add(index, 1);
+  if (anywhere) throughMemory(scope, index);
   emitter.branchConstant(Jump.JLT, index, BigInt(capacity), again);
   emitter.bind(done);
   emitter.touch(text);
   return index;
+}
+
+/**
+ * Whether the verifier is to walk a loop over a text for all its places at once (`throughMemory`): where it would compare too
+ * many characters, and in loops that it walks more than once, where each place that is the answer would be a way of its own.
+ */
+function fromAnywhere(scope: FunctionScope, compared: number): boolean {
+  return scope.options.capabilities.mayGoto && (scope.inUncounted || compared > mostCompared);
+}
+const mostCompared = 64;
+
+/** A number of 32 bits as one that the verifier knows nothing about: it keeps no account of the upper half of a word. */
+function throughMemory(scope: FunctionScope, number: Register): void {
+  const half = scope.untracked ?? at(scope.emitter.temporary(8), 4);
+  scope.emitter.store(half, 4, number);
+  scope.emitter.load(number, half, 4);
 }
 
 /** First index of the needle in the text, or -1. */
@@ -89,7 +108,9 @@ function findConstant(scope: FunctionScope, text: Memory, capacity: number, byte
   const next = emitter.label();
   const none = emitter.label();
   const done = emitter.label();
+  const anywhere = fromAnywhere(scope, 0);
   emitter.bind(again);
+  if (anywhere) emitter.emit({ kind: "may-goto", to: none });
   const here = emitter.copy(start);
   emitter.alu(Alu.ADD, here, index);
   wanted.forEach((byte, i) => {
@@ -101,6 +122,7 @@ function findConstant(scope: FunctionScope, text: Memory, capacity: number, byte
   emitter.jump(done);
   emitter.bind(next);
   emitter.add(index, 1);
+  if (anywhere) throughMemory(scope, index);
   emitter.branchConstant(Jump.JLE, index, BigInt(capacity - wanted.length), again);
   emitter.bind(none);
   emitter.set(index, -1n);
@@ -121,6 +143,8 @@ function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle:
   const done = emitter.label();
   emitter.bind(outer);
   const matched = emitter.constant(0n);
+  const anywhere = fromAnywhere(scope, capacity * needleCapacity);
+  if (anywhere) emitter.emit({ kind: "may-goto", to: none });
   emitter.bind(inner);
   const right = emitter.copy(wanted);
   emitter.alu(Alu.ADD, right, matched);
@@ -142,6 +166,7 @@ function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle:
   emitter.jump(done);
   emitter.bind(next);
   emitter.add(index, 1);
+  if (anywhere) throughMemory(scope, index);
   emitter.branchConstant(Jump.JLT, index, BigInt(capacity), outer);
   emitter.bind(none);
   emitter.set(index, -1n);

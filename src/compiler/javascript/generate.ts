@@ -69,7 +69,7 @@ function writeBody(out: Writer, fn: IrFunction): void {
   const callback = fn.kind === "map-callback";
   fn.slots.forEach((slot, i) => out.line(`const s${i} = new Uint8Array(${slot.size}); // ${comment(slot.name)}`));
   if (fn.values.length > 0) out.line(`let ${fn.values.map((_, i) => `v${i} = 0n`).join(", ")};`);
-  const guards = fn.blocks.flatMap((block, i) => (block.terminator.op === "guard" ? [`g${i} = 0`] : []));
+  const guards = fn.blocks.flatMap((block, i) => (block.terminator.op === "guard" && block.terminator.rounds === undefined ? [`g${i} = 0`] : []));
   if (guards.length > 0) out.line(`let ${guards.join(", ")};`);
   const lone = fn.blocks.length === 1 && fn.blocks[0]?.terminator.op === "return";
   if (!lone) out.line("let block = 0;\nfor (;;) switch (block) {");
@@ -105,7 +105,8 @@ function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, bl
       out.line(`block = v${terminator.condition} !== 0n ? ${terminator.then} : ${terminator.otherwise}; continue;`);
       return;
     case "guard":
-      out.line(`block = g${block}++ < ${GUARD_ROUNDS} ? ${terminator.body} : ${terminator.exit}; continue;`);
+      if (terminator.rounds === undefined) out.line(`block = g${block}++ < ${GUARD_ROUNDS} ? ${terminator.body} : ${terminator.exit}; continue;`);
+      else out.line(`block = ${terminator.body}; continue;`);
       return;
     case "return":
       out.line(callback ? `return ${terminator.stop === true};` : "return;");

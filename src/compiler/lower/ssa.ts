@@ -146,9 +146,9 @@ export class FunctionBuilder {
     return targets;
   }
 
-  guard(): { body: number; exit: number } {
+  guard(rounds?: number): { body: number; exit: number } {
     const targets = { body: this.newBlock(), exit: this.newBlock() };
-    this.#end({ op: "guard", ...targets });
+    this.#end({ op: "guard", ...targets, ...(rounds === undefined ? {} : { rounds }) });
     this.seal(targets.body);
     this.seal(targets.exit);
     return targets;

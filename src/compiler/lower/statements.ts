@@ -214,19 +214,17 @@ function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void 
   const { build } = f;
   const [from, to] = [f.value(s.from), f.value(s.to)];
   const [first, end] = [build.constantOf(from), build.constantOf(to)];
-  const bounded = first !== undefined && end !== undefined && end - first <= mostPlainRounds;
+  const rounds = first !== undefined && end !== undefined && end - first <= mostPlainRounds ? Math.max(0, Number(end - first)) : undefined;
   const home = f.home(slotOf(f, s.variable));
   const counter = build.newVariable();
   const [head, body, next, exit] = [build.newBlock(), build.newBlock(), build.newBlock(), build.newBlock()];
   build.write(counter, from);
   build.jump(head);
   build.start(head);
-  if (!bounded) {
-    const edges = build.guard();
-    build.start(edges.exit);
-    build.jump(exit);
-    build.start(edges.body);
-  }
+  const edges = build.guard(rounds);
+  build.start(edges.exit);
+  build.jump(exit);
+  build.start(edges.body);
   const more = build.branch(build.compare("slt", build.read(counter), to));
   build.start(more.otherwise);
   build.jump(exit);

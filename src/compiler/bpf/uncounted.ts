@@ -1,0 +1,99 @@
+// Loops whose rounds the verifier cannot count: those that a guard ends, and the callbacks of loops over maps. It walks round
+// after round until one begins as an earlier one did. While it is at it, two ways through the body are one again only where they
+// have left the same on the stack, read later or not: with some branches that each write a key, it walks all combinations of
+// them. What lies in scratch memory it does not follow.
+import type { Instruction, IrBlock, IrFunction } from "../ir.ts";
+import { forEachSlot } from "../optimize/dead-code.ts";
+import { predecessorsOf } from "../optimize/graph.ts";
+import { successorsOf } from "../optimize/operands.ts";
+
+/** The blocks that run in such loops. */
+export function uncountedBlocks({ kind, blocks }: IrFunction): ReadonlySet<number> {
+  if (kind === "map-callback") return new Set(blocks.keys());
+  return new Set(guarded(blocks).flatMap(({ loop }) => [...loop]));
+}
+
+/** Blocks that end in a guard, and the blocks of the loop that it guards. */
+function guarded(blocks: readonly IrBlock[]): { readonly guard: number; readonly rounds: number | undefined; readonly loop: readonly number[] }[] {
+  const predecessors = blocks.some(({ terminator }) => terminator.op === "guard") ? predecessorsOf(blocks) : [];
+  return blocks.flatMap(({ terminator }, guard) => {
+    if (terminator.op !== "guard") return [];
+    const before = reached(guard, (id) => predecessors[id] ?? []);
+    const after = reached(guard, (id) => successorsOf(blocks[id]?.terminator ?? { op: "return" }));
+    return [{ guard, rounds: terminator.rounds, loop: [...after].filter((id) => before.has(id)) }];
+  });
+}
+
+function reached(start: number, next: (id: number) => readonly number[]): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const pending = [start];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    for (const other of next(id)) {
+      if (seen.has(other)) continue;
+      seen.add(other);
+      pending.push(other);
+    }
+  }
+  return seen;
+}
+
+/**
+ * The same without the guards of loops that end by themselves, where the verifier rather walks their rounds one by one: those
+ * with few branches. `can`: guards cost no rounds on this kernel.
+ */
+export function withoutNeedlessGuards(fn: IrFunction, can: boolean, sparing: boolean): IrFunction {
+  const loops = guarded(fn.blocks);
+  const counted = loops.filter(({ rounds }) => rounds !== undefined);
+  if (counted.length === 0) return fn;
+  const uncounted = new Set(fn.kind === "map-callback" ? fn.blocks.keys() : loops.flatMap(({ rounds, loop }) => (rounds === undefined ? loop : [])));
+  const needless = new Set(counted.flatMap(({ guard, rounds = 0, loop }) => {
+    const within = loop.reduce((sum, id) => sum + branchesInBlock(fn.blocks[id]), -1);
+    const kept = can && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
+    return kept ? [] : [guard];
+  }));
+  const blocks = fn.blocks.map((block, id): IrBlock => {
+    const { terminator } = block;
+    return terminator.op === "guard" && needless.has(id) ? { ...block, terminator: { op: "jump", to: terminator.body, args: [] } } : block;
+  });
+  return { ...fn, blocks };
+}
+
+/** Rounds by branches in each. */
+const mostCounted = 64;
+
+/** The slots that a function uses in such loops, when these have more branches than `most`. */
+export function crowdedSlots(fn: IrFunction, most: number): ReadonlySet<number> {
+  const slots = new Set<number>();
+  let branches = 0;
+  for (const id of uncountedBlocks(fn)) {
+    branches += branchesInBlock(fn.blocks[id]);
+    for (const instruction of fn.blocks[id]?.instructions ?? []) {
+      if (instruction.op !== "for-each" && instruction.op !== "address-of") forEachSlot(instruction, (slot) => slots.add(slot));
+    }
+  }
+  return branches > most ? slots : new Set();
+}
+
+function branchesInBlock(block: IrBlock | undefined): number {
+  if (block === undefined) return 0;
+  return block.instructions.reduce((sum, instruction) => sum + branchesIn(instruction), block.terminator.op === "branch" ? 1 : 0);
+}
+
+/** About how many branches an operation is written with; loops over text end after any of its characters. */
+function branchesIn(instruction: Instruction): number {
+  switch (instruction.op) {
+    case "entry-load":
+    case "entry-copy":
+    case "emit":
+    case "compare-strings":
+    case "compare-bytes": return 1;
+    case "map-store": return instruction.key === undefined ? 0 : 2;
+    case "map-add": return instruction.key === undefined ? 0 : 3;
+    case "aggregate": return instruction.key === undefined ? 1 : 3;
+    case "concat-strings":
+    case "aggregate-read": return 2;
+    case "string-length":
+    case "find-string": return 8;
+    default: return 0;
+  }
+}
