@@ -36,7 +36,6 @@ function builtinsPage(builtins) {
   ];
   const places = { kernel: "kernel", host: "strobe", both: "both" };
   const remarks = (b) => [
-    ...(b.planned ? ["**not there yet**"] : []),
     ...(b.unsafe ? ["needs `--unsafe`"] : []),
     ...(b.kernel ? [`Linux ${b.kernel} and later`] : []),
   ].join(", ");

@@ -179,8 +179,8 @@ export const time = builtin<(format?: string) => void>("time");
 export const cat = builtin<Formatted>("cat");
 /** Prints an array of strings, as execve() has them, on one line. */
 export const join = builtin<(strings: Unchecked, separator?: string) => void>("join");
-/** Appends a packet to a capture file. */
-export const skboutput = builtin<(path: string, skb: Unchecked, length: number, offset: number) => u32>("skboutput");
+/** Writes a packet to a capture file (pcap): 0, or a negative error. */
+export const skboutput = builtin<(path: string, skb: Unchecked, length: number, offset: number) => i32>("skboutput");
 /** Entries of a map, or frames of a stack. */
 export const len = builtin<(of: object) => i64>("len");
 

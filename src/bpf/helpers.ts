@@ -37,6 +37,7 @@ export const helpers = {
   ringbuf_reserve: { id: 131, since: [5, 8] },
   ringbuf_submit: { id: 132, since: [5, 8] },
   ringbuf_discard: { id: 133, since: [5, 8] },
+  skb_output: { id: 111, since: [5, 5] },
   d_path: { id: 147, since: [5, 10] },
   copy_from_user: { id: 148, since: [5, 10] },
   per_cpu_ptr: { id: 153, since: [5, 10] },

@@ -18,7 +18,7 @@ import type { IrFunction, IrModule } from "./ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
-import { gatesMap, grownGates, grownScratch, kernelMaps, scratchMap } from "./maps.ts";
+import { gatesMap, grownGates, grownScratch, kernelMaps, packetsMap, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import type { HostProgram, KernelMap, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
@@ -271,6 +271,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
+  if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
   if (governed && inKernel.length > 0) maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
 
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
@@ -307,7 +308,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const created = maps.map((map, i): KernelMap => (map.role.kind === "events" && !growing && !asked.has(i) ? { ...map, unused: true } : map));
   return {
     config: checked.config, maps: module.maps, kernelMaps: created, programs, hosts, schemas,
-    probeNames: module.probeNames, timeFormats, printStyle: checked.program.dialect.printStyle, watches: lowered.watches,
+    probeNames: module.probeNames, timeFormats, packetFiles: lowered.packetFiles, printStyle: checked.program.dialect.printStyle, watches: lowered.watches,
   };
 }
 

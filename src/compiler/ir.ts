@@ -197,6 +197,8 @@ export type Instruction =
   | { readonly op: "write-user"; readonly result?: Value; readonly address: Value; readonly from: Place; readonly size: number }
   /** Address of this CPU's (or the given CPU's) copy of a per-CPU kernel variable; 0 when there is none. */
   | { readonly op: "percpu-address"; readonly result: Value; readonly symbol: string; readonly cpu?: Value }
+  /** Hands out a packet (packets.ts): 0, or a negative error. `skb`: a pointer that the verifier knows. */
+  | { readonly op: "packet"; readonly result: Value; readonly file: number; readonly skb: Value; readonly length: Value; readonly skipped: Value; readonly whole: Value }
   | { readonly op: "socket-cookie"; readonly result: Value; readonly socket: Value }
   /** The bytes of an internet address written as text: 4 of them, or 16. */
   | { readonly op: "parse-address"; readonly to: Place; readonly text: Uint8Array };

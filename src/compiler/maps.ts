@@ -10,7 +10,7 @@ import type { KernelMap } from "./plan.ts";
 import { cutStack, fileKeyBytes, fileRows, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
-const mapTypes = { hash: 1, array: 2, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
+const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
 const BPF_F_NO_PREALLOC = 1;
 const BPF_F_STACK_BUILD_ID = 0x20;
 const BPF_F_MMAPABLE = 0x400;
@@ -139,6 +139,11 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
     });
   }
   return created;
+}
+
+/** Perf events that packets go through, one a CPU. */
+export function packetsMap({ cpus }: Capabilities): KernelMap {
+  return { role: { kind: "packets" }, name: "packets", type: mapTypes.perfEvents, keySize: 4, valueSize: 4, entries: cpus, flags: 0 };
 }
 
 /** Programs for which there are gates where more may come. */

@@ -9,6 +9,7 @@ export const PERF_TYPE_TRACEPOINT = 2;
 export const PERF_TYPE_BREAKPOINT = 5;
 
 export const PERF_COUNT_SW_DUMMY = 9;
+export const PERF_COUNT_SW_BPF_OUTPUT = 10;
 
 const IOC_SET_BPF = 0x40042408;
 const IOC_DISABLE = 0x2401;
@@ -41,6 +42,8 @@ export interface PerfEventOptions {
   readonly disabled?: boolean;
   /** Children of the process are traced too; `threads`: new threads, but no new processes. */
   readonly inherit?: boolean | "threads";
+  /** What programs hand out goes to the event's ring. */
+  readonly rawSamples?: boolean;
   /** Records of mappings of code, exec, fork and exit go to the event's ring (perf-records.ts), with CLOCK_MONOTONIC times. */
   readonly processRecords?: boolean;
 }
@@ -58,6 +61,7 @@ const attrBuildId = 1 << 2;
 const attrInheritThread = 1 << 3;
 const processRecordFlags = attrMmap | attrComm | attrTask | attrSampleIdAll | attrMmap2 | attrCommExec | attrUseClockid;
 const PERF_SAMPLE_TIME = 4;
+const PERF_SAMPLE_RAW = 1 << 10;
 const CLOCK_MONOTONIC = 1;
 
 /** Opens a perf event; the caller owns the descriptor. */
@@ -80,6 +84,7 @@ export function openPerfEvent(options: PerfEventOptions): number {
   const config1 = options.config1 ?? 0;
   view.setBigUint64(56, config1 instanceof Uint8Array ? BigInt(addressOf(config1)) : wide(config1), true);
   view.setBigUint64(64, wide(options.config2 ?? 0), true);
+  if (options.rawSamples) view.setBigUint64(24, BigInt(PERF_SAMPLE_RAW), true);
   if (options.processRecords) {
     view.setBigUint64(24, BigInt(PERF_SAMPLE_TIME), true);
     view.setUint32(92, CLOCK_MONOTONIC, true);

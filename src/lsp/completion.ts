@@ -206,7 +206,7 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
   });
   if (word.startsWith("$")) return variables;
   if (word.startsWith("@")) return maps;
-  const table = builtins.filter(({ planned }) => planned !== true).flatMap(({ name, form, signature, doc, spelling }): Completion[] =>
+  const table = builtins.flatMap(({ name, form, signature, doc, spelling }): Completion[] =>
     (spelling?.bpftrace ?? [name]).filter((label) => label !== "argN")
       .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })));
   const own = analysis.program.functions.map(({ name }): Completion => ({ label: name, kind: "function", span }));

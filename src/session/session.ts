@@ -15,6 +15,7 @@ import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects } from "./kernel-objects.ts";
 import { encode, encodeKey } from "./encode.ts";
 import { snapshotOf } from "./maps.ts";
+import type { Packets } from "./packets.ts";
 import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
 import { StackOwners } from "./stack-owners.ts";
@@ -24,6 +25,7 @@ import { commandTarget, processTarget, type Target } from "./target.ts";
 
 // Loaded when costs are measured.
 const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+const packets = () => require("./packets.ts") as typeof import("./packets.ts");
 const governor = () => require("./governor.ts") as typeof import("./governor.ts");
 
 export interface SessionOptions {
@@ -119,6 +121,7 @@ class LiveSession implements Session {
   readonly #records: Records;
   readonly #loop: DrainLoop;
   #target: Target | undefined;
+  #packets: Packets | undefined;
   #over = false;
   #end: SessionEnd = { exitCode: 0, reason: "stop" };
 
@@ -197,6 +200,7 @@ class LiveSession implements Session {
       this.#records.drainAll();
       if (!this.#over) {
         this.#measure();
+        this.#capture();
         this.#attachments.attach(this.#kernel.programs);
         this.#startHosts();
         // Before anybody hears that it is time to go on.
@@ -310,6 +314,17 @@ class LiveSession implements Session {
     this.#finish(this.#end);
   }
 
+  /** Opens the files that packets are written to. */
+  #capture(): void {
+    const map = this.#kernel.packets;
+    if (map === undefined || this.#options.dryRun) return;
+    this.#packets = new (packets().Packets)({
+      paths: this.#plan.packetFiles, map, bytes: this.#plan.config.ringBytes, bootToWall: this.#clock.bootToWall,
+      lost: (count) => this.#consumer.trouble({ kind: "lost", probe: "skboutput()", count }),
+      failed: (text) => this.#consumer.trouble({ kind: "message", text }),
+    });
+  }
+
   // ── what it costs ──
 
   #measure(): void {
@@ -373,7 +388,7 @@ class LiveSession implements Session {
   /** For how many milliseconds nobody needs this thread's event loop. */
   get #free(): number {
     // Processes that come and go are looked at as they do.
-    if (!this.#consumer.ownsThread || this.#owners.needed || this.#kernel.unwinding || this.#options.follow) return 0;
+    if (!this.#consumer.ownsThread || this.#owners.needed || this.#kernel.unwinding || this.#packets || this.#options.follow) return 0;
     return this.#hosts.untilNext();
   }
 
@@ -392,6 +407,7 @@ class LiveSession implements Session {
     this.#owners.scan();
     const missed = this.#attachments.missed([...this.#kernel.programs, ...this.#kernel.grown]);
     await this.#detach();
+    this.#packets?.write(true);
     // After exit() these are only thrown away: they happened later.
     await this.#records.drainRest(() => this.#consumer.flush());
     this.#records.deaf = false;
@@ -431,6 +447,8 @@ class LiveSession implements Session {
       await this.#detach();
     } finally {
       this.#target?.[Symbol.dispose]();
+      this.#packets?.[Symbol.dispose]();
+      this.#packets = undefined;
       this.#meter?.[Symbol.dispose]();
       this.#meter = undefined;
       this.#symbols[Symbol.dispose]();

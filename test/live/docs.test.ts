@@ -5,7 +5,6 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
-import { builtins } from "../../src/language/builtins/table.ts";
 import { strobe as strobePlugin } from "../../src/esbuild-plugin.ts";
 import { compileScript } from "../../src/index.ts";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
@@ -78,19 +77,6 @@ test("links between pages lead somewhere", () => {
         assert.ok(anchors.includes(anchor), `${page} links to ${path}#${anchor}`);
       }
     }
-  }
-});
-
-test("builtins that are said not to be there are refused, with that reason", () => {
-  const calls: Record<string, string> = {
-    skboutput: '_ = skboutput("x", 0, 1, 0)',
-  };
-  const planned = builtins.filter((builtin) => builtin.planned).map(({ name }) => name).sort();
-  assert.deepEqual(planned, Object.keys(calls));
-  for (const name of planned) {
-    const text = `tracepoint:sched:sched_switch { ${calls[name]}; }`;
-    const { diagnostics } = compileScript({ name, text });
-    assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code), ["feature"], name);
   }
 });
 

@@ -1,6 +1,7 @@
 // Events to the host (built in place in the ring buffer), and acts on the system.
-import { Jump } from "../../bpf/instruction.ts";
+import { Alu, Jump } from "../../bpf/instruction.ts";
 import type { Instruction } from "../ir.ts";
+import { mostPacketBytes, packetFile, packetHead, packetLength, packetSkipped, packetTime, packetWhole } from "../packets.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
 import { count } from "./counts.ts";
 import { fill, fillConstant } from "./memory.ts";
@@ -30,6 +31,28 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
     count(scope, schema.lostOffset);
     emitter.jump(done);
   });
+}
+
+/** The kernel copies the packet behind what is known of it, from wherever its parts are. */
+export function emitPacket(scope: FunctionScope, { result, file, skb, length: bytes, skipped, whole }: Of<"packet">): void {
+  const { emitter } = scope;
+  const length = emitter.copy(scope.useScalar(bytes));
+  const fits = emitter.label();
+  emitter.branchConstant(Jump.JLE, length, BigInt(mostPacketBytes), fits);
+  emitter.set(length, BigInt(mostPacketBytes));
+  emitter.bind(fits);
+  const head = emitter.temporary(packetHead);
+  emitter.store(at(head, packetTime), 8, emitter.callFor("ktime_get_boot_ns"));
+  emitter.storeConstant(at(head, packetFile), 4, BigInt(file));
+  emitter.store(at(head, packetSkipped), 4, scope.useScalar(skipped));
+  emitter.store(at(head, packetLength), 4, length);
+  emitter.store(at(head, packetWhole), 4, scope.useScalar(whole));
+  // The bytes to copy are in the upper half of the flags (BPF_F_CTXLEN_MASK), BPF_F_CURRENT_CPU in the lower.
+  const flags = emitter.copy(length);
+  emitter.aluConstant(Alu.LSH, flags, 32n);
+  emitter.alu(Alu.OR, flags, emitter.constant(0xffff_ffffn));
+  emitter.call("skb_output", inRegister(scope.use(skb)), kernelMap(scope.packets), inRegister(flags), addressOf(head), constant(packetHead));
+  emitter.move(scope.resultRegister(result), emitter.copy(0));
 }
 
 export function sendSignal(scope: FunctionScope, instruction: Of<"signal">): void {

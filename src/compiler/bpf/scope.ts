@@ -238,6 +238,9 @@ export class FunctionScope {
   get events(): number {
     return this.#find((role) => role.kind === "events", "events").index;
   }
+  get packets(): number {
+    return this.#find((role) => role.kind === "packets", "packets").index;
+  }
   get scratchMap(): number {
     return this.#find((role) => role.kind === "scratch", "scratch memory").index;
   }

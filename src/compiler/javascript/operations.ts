@@ -170,6 +170,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "address-of":
       out.missing("the address of a variable");
       return;
+    case "packet":
+      out.missing("skboutput()");
+      return;
     case "percpu-address":
       out.missing("the address of a per-CPU variable");
       return;

@@ -18,6 +18,16 @@ import type { FunctionState, Located } from "./state.ts";
 
 // ── numbers ──
 
+function packet(f: FunctionState, e: Call): Value {
+  if (contextOf(f)?.programType !== "tracing") return f.refuse(e.span, "skboutput() is for fentry, fexit and rawtracepoint probes");
+  const { packetFiles } = f.module;
+  const path = literalText(e.args[0]);
+  const known = packetFiles.indexOf(path);
+  const file = known >= 0 ? known : packetFiles.push(path) - 1;
+  const [, skb, length, skipped, whole] = e.args.map((arg, i) => (i === 0 ? f.build.constant(0n) : f.value(arg)));
+  return f.build.give((result) => ({ op: "packet", result, file, skb, length, skipped, whole }));
+}
+
 export function callValue(f: FunctionState, e: Call): Value {
   const { build } = f;
   const { name, args } = e;
@@ -64,6 +74,7 @@ export function callValue(f: FunctionState, e: Call): Value {
       return fetch === undefined ? f.refuse(e.span, "this register is not known here") : fetchValue(f, fetch);
     }
     case "is_err": return build.compare("uge", f.value(args[0]), build.constant(-4095n));
+    case "skboutput": return packet(f, e);
     case "socket_cookie": {
       const socket = f.value(args[0]);
       return build.give((result) => ({ op: "socket-cookie", result, socket }));

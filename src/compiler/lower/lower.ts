@@ -31,6 +31,7 @@ export interface LoweredProgram {
   readonly schemas: readonly EventSchema[];
   readonly watches: readonly WatchedPlace[];
   readonly timeFormats: readonly string[];
+  readonly packetFiles: readonly string[];
   readonly regions: Regions;
   /** The function of each checked handler: index into `module.functions`. */
   readonly handlers: readonly { readonly handler: CheckedHandler; readonly function: number }[];
@@ -60,6 +61,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     functions: [],
     schemas: [],
     timeFormats: [],
+    packetFiles: [],
     // Of those that ask which probe they are at: a wildcard may have ten thousand names.
     probeNames: probeNames(checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe"))),
     ...(settings.watch ? { watches: new Watches() } : {}),
@@ -70,6 +72,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
     timeFormats: module.timeFormats,
+    packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
       { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
     regions,

@@ -46,6 +46,7 @@ export interface ModuleState {
   readonly functions: IrFunction[];
   readonly schemas: SchemaDraft[];
   readonly timeFormats: string[];
+  readonly packetFiles: string[];
   readonly probeNames: string[];
   /** With `-k`. */
   readonly watches?: Watches;

@@ -35,6 +35,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "signal": return { ...i, signal: to(i.signal) };
     case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
     case "socket-cookie": return { ...i, socket: to(i.socket) };
+    case "packet": return { ...i, skb: to(i.skb), length: to(i.length), skipped: to(i.skipped), whole: to(i.whole) };
     case "constant":
     case "builtin":
     case "address-of":
@@ -122,6 +123,7 @@ export function mapSlots(i: Instruction, read: (slot: number) => number, written
     case "signal":
     case "override":
     case "percpu-address":
+    case "packet":
     case "socket-cookie": return i;
   }
 }
@@ -219,6 +221,7 @@ export function isPure(instruction: Instruction): boolean {
     case "signal":
     case "override":
     case "write-user":
+    case "packet":
     case "parse-address": return false;
   }
 }

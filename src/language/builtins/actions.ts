@@ -11,7 +11,7 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "time", form: "both", arity: [0, 1], signature: "time([\"format\"])", placement: "both", statement: true, type: voidType, doc: "Prints the time of day when the event is handled." },
   { name: "cat", form: "function", arity: [1, 255], signature: "cat(\"file name format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints a file." },
   { name: "join", form: "function", arity: [1, 2], signature: "join(strings [, separator])", placement: "kernel", statement: true, type: voidType, doc: "Prints an array of strings on one line." },
-  { name: "skboutput", form: "function", arity: [4, 4], signature: "skboutput(\"path\", skb, length, offset)", placement: "kernel", type: { kind: "integer", bits: 32, signed: false }, kernel: "5.5", planned: true, doc: "Appends a packet to a capture file." },
+  { name: "skboutput", form: "function", arity: [4, 4], signature: "skboutput(\"path\", skb, length, offset)", placement: "kernel", type: { kind: "integer", bits: 32, signed: true }, kernel: "5.5", doc: "Writes a packet to a capture file (pcap): 0, or a negative error." },
 
   // Other languages print(); the TypeScript front-end writes this for event.emit({ … }).
   { name: "emit", spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] }, form: "function", arity: [2, 2], signature: "emit({ … })", placement: "both", statement: true, type: voidType, doc: "Sends a typed event to the program." },

@@ -21,8 +21,6 @@ export interface BuiltinSpec {
   readonly statement?: boolean;
   /** Refused without --unsafe. */
   readonly unsafe?: boolean;
-  /** Known so that the message can say so, but not there yet: the checker refuses it. */
-  readonly planned?: boolean;
   /** Needs this kernel or newer, as "6.12"; the checker says so. */
   readonly kernel?: string;
   /** One line of documentation. */

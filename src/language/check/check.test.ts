@@ -47,6 +47,10 @@ const contexts: Record<string, Context | "host"> = {
     provider: "kprobe", programType: "kprobe", defaultSpace: "kernel", stacks: true, cookie: true, func: "kernel",
     numbered: [word, word, word], registers: new Map([["ip", word], ["sp", word]]),
   },
+  fentry: {
+    provider: "fentry", programType: "tracing", defaultSpace: "kernel", stacks: true, cookie: false, numbered: [word],
+    args: [{ name: "at", type: { kind: "pointer", target: task, space: "kernel", typed: true }, fetch: word }],
+  },
 };
 
 function run(text: string, options: Partial<CheckOptions> = {}): { checked?: CheckedProgram; said: string[] } {
@@ -178,6 +182,12 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["kprobe:f { print(((struct task_struct *)arg0).pidd) }", "name: struct task_struct has no member `pidd`"],
   ["kprobe:f { print(arg0.x) }", "type: a uint64 has no members"],
   ["kprobe:f { print(reg(\"xx\")) }", "name: there is no register `xx`"],
+  ["begin { print(&pid) }", "type: `&` is for variables and maps"],
+  ["begin { @m[1] = 1; print(&@m[1]) }", "type: an entry of @m has no address"],
+  ["begin { @c = count(); print(&@c) }", "type: @c has no address: each CPU has its own count_t"],
+  ["kprobe:f { skboutput(\"x\", arg0, 1, 0) }", "placement: skboutput() is not available in kprobe probes"],
+  ["fentry:f { skboutput(\"x\", args.at, 1, 0) }", "type: skboutput() wants a struct sk_buff *, not a struct task_struct *"],
+  ["struct sk_buff { int len; }; fentry:f { skboutput(\"x\", (struct sk_buff *)arg0, 1, 0) }", "type: skboutput() wants a pointer that the kernel knows: the probe's own argument"],
   ["begin { print(\"a\" + 1) }", "type: `+` cannot be used on string[2] and int64"],
   ["begin { if (\"a\" == 1) { } }", "type: `==` cannot compare string[2] with int64"],
   ["begin { $t = (1, 2); print($t.5) }", "limit: there is no element 5 in a tuple of 2"],

@@ -175,9 +175,9 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
   needsKernel(body, "the address of a map", node.span);
   if (map.value.kind === "unknown") return { ...node, operand, type: unknownType };
   // What the map holds by itself; otherwise what the kernel made for it.
-  const { keys = [], storage } = map;
-  if (keys.length === 0 && storage === undefined && map.value.kind !== "aggregate") return { ...node, operand, type: pointerTo(operand.type) };
-  if (keys.length === 0 && storage === undefined) {
+  const { keys = [] } = map;
+  if (keys.length === 0 && map.value.kind !== "aggregate") return { ...node, operand, type: pointerTo(operand.type) };
+  if (keys.length === 0) {
     return { ...node, operand, type: report(body, "type", node.span, `@${of.name} has no address: each CPU has its own ${describe(map.value)}`, "give it a key") };
   }
   const bpfMap = body.pass.names.resolve({ name: "bpf_map", tag: "struct", pointers: 0, dimensions: [], span: node.span }, "kernel");

@@ -3,7 +3,7 @@ import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
 import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
-import { boolType, u16, u32, u64, u8, unknownType } from "../types.ts";
+import { boolType, i32, u16, u32, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
@@ -370,6 +370,32 @@ const socketCookie: CallCheck = (call, body) => {
   return { ...call, args, type: u64 };
 };
 
+/** The packet's own length is a further argument: what the file says that it had. */
+const packet: CallCheck = (call, body) => {
+  const [, skb, length, offset] = call.args;
+  const path = literalText(call, 0, body);
+  if (path === "") report(body, "arguments", call.args[0].span, "a capture file needs a name");
+  const { context } = body;
+  if (context !== undefined && context !== "host" && context.programType !== "tracing") {
+    return { ...call, type: report(body, "placement", call.span, `skboutput() is not available in ${where(body)}`, "packets are handed out by fentry, fexit and rawtracepoint probes") };
+  }
+  const buffer = checkValue(skb, body);
+  const { type, span } = buffer;
+  if (type.kind === "unknown") return { ...call, type: unknownType };
+  if (type.kind !== "pointer" || type.target.kind !== "struct" || type.target.name !== "sk_buff") {
+    return { ...call, type: report(body, "type", span, `skboutput() wants a struct sk_buff *, not a ${describe(type)}`) };
+  }
+  if (type.typed !== true) {
+    return { ...call, type: report(body, "type", span, "skboutput() wants a pointer that the kernel knows: the probe's own argument", "write `args.skb`, without a cast, or a variable that holds it") };
+  }
+  const [bytes, skipped] = [length, offset].map((arg) => checkValue(arg, body));
+  for (const number of [bytes, skipped]) {
+    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() wants a number here, not a ${describe(number.type)}`);
+  }
+  const whole = body.pass.expression({ kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType }, body);
+  return { ...call, args: [call.args[0], buffer, bytes, skipped, whole], type: i32 };
+};
+
 // ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const question: (answer: (value: Expression) => boolean) => CallCheck = (answer) => (call, body) => {
@@ -412,7 +438,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),
   ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
   syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
-  signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie,
+  signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie, skboutput: packet,
   is_array: question((v) => v.type.kind === "array"), is_integer: question((v) => v.type.kind === "integer"),
   is_literal: question((v) => v.kind === "integer" || v.kind === "string" || v.kind === "boolean"), is_ptr: question((v) => v.type.kind === "pointer"),
   is_str: question((v) => v.type.kind === "string"), is_unsigned_integer: question((v) => v.type.kind === "integer" && !v.type.signed),
