@@ -4,7 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
-import { ownFolder } from "../rewrite/kept-modules.ts";
+import { ownFolder } from "../linux/cache-folder.ts";
 import { Parts, type PartName } from "./parts.ts";
 import { isProgram } from "./program-name.ts";
 

@@ -1,8 +1,21 @@
 // Where what is kept for the next run is kept.
+import { lstatSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 
-/** strobe's folder below the user's cache folder (XDG Base Directory), or one within it. It may not be there yet. */
-export function cacheFolder(name?: string): string {
-  const own = `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe`;
-  return name === undefined ? own : `${own}/${name}`;
+/** A folder in strobe's, which is below the user's cache folder (XDG Base Directory). It may not be there yet. */
+export function cacheFolder(name: string): string {
+  return `${process.env["XDG_CACHE_HOME"] || `${homedir()}/.cache`}/strobe/${name}`;
+}
+
+/** The same, made; undefined where somebody else could write code into it that we would run. */
+export function ownFolder(name: string): string | undefined {
+  const folder = cacheFolder(name);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const isFolder = (mode & 0o170000) === 0o040000;
+    return isFolder && uid === process.geteuid?.() && (mode & 0o022) === 0 ? folder : undefined;
+  } catch {
+    return undefined;
+  }
 }

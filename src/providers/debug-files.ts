@@ -1,6 +1,6 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
 // server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
-import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
@@ -9,6 +9,7 @@ import { alternateLink, hasDebugInfo, type Catalogs } from "../debuginfo/dwarf/i
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";
+import { KeptFiles } from "../linux/kept-files.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
 
@@ -44,41 +45,16 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
 
 /** Indexes are kept by build id; of files without one by their path, size and time. */
 function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
-  const folder = cacheFolder("debug");
+  const kept = new KeptFiles(cacheFolder("debug"), mostCatalogs);
   const key = elf.buildId ?? stampOf(path);
-  const fileOf = (part: string): string => `${folder}/${key}.${part}`;
   return {
-    read: (part) => {
-      try {
-        return readFileSync(fileOf(part));
-      } catch (error) {
-        return absent(error);
-      }
-    },
-    write: (part, bytes) => {
-      const partial = `${fileOf(part)}.${process.pid}`;
-      try {
-        mkdirSync(folder, { recursive: true });
-        writeFileSync(partial, bytes);
-        renameSync(partial, fileOf(part));
-        dropOldest(folder);
-      } catch (error) {
-        // Without a cache the next start scans again.
-        absent(error);
-        rmSync(partial, { force: true });
-      }
-    },
+    read: (part) => kept.read(`${key}.${part}`),
+    write: (part, bytes) => kept.write(`${key}.${part}`, bytes),
     scan: (section) => scanInThreads({ path, alternate: alternatePath(root, path, elf), section }, showProgress(path)),
   };
 }
 
-/** Indexes that are kept. */
-const CATALOGS = 128;
-
-function dropOldest(folder: string): void {
-  const files = readdirSync(folder).map((name) => ({ path: `${folder}/${name}`, time: statSync(`${folder}/${name}`).mtimeMs }));
-  for (const { path } of files.sort((a, b) => b.time - a.time).slice(CATALOGS)) rmSync(path, { force: true });
-}
+const mostCatalogs = { files: 128 };
 
 function stampOf(path: string): string {
   const { size, mtimeMs } = statSync(path);

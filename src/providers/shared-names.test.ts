@@ -11,14 +11,14 @@ const never = (): Kallsyms => assert.fail("the names were known");
 
 test("names that functions share are read once", () => {
   const folder = mkdtempSync(join(tmpdir(), "strobe-shared-"));
-  const file = join(folder, "cache", "shared-names");
+  const file = join(folder, "cache", "of-running-kernel");
   try {
     const kernel = symbols("ffffffff81000000 t show", "ffffffff81000010 t show", "ffffffff81000020 t other");
     assert.deepEqual([...sharedNames(() => kernel, join(folder, "cache"))], ["show"]);
     assert.deepEqual([...sharedNames(never, join(folder, "cache"))], ["show"]);
     // Of another boot, or cut short.
     const whole = readFileSync(file, "latin1");
-    for (const spoilt of [whole.replace(/^./, (first) => (first === "0" ? "1" : "0")), whole.slice(0, -1), ""]) {
+    for (const spoilt of [whole.replace(/^./, (first) => (first === "'" ? "-" : "'")), whole.slice(0, -1), ""]) {
       writeFileSync(file, spoilt);
       assert.deepEqual([...sharedNames(() => kernel, join(folder, "cache"))], ["show"]);
       assert.equal(readFileSync(file, "latin1"), whole);

@@ -1,10 +1,10 @@
-// What is kept of files between runs: taken when nothing has changed, and never from where others could have written it.
+// What is kept of files between runs: taken when nothing has changed.
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { kept, ownFolder, type LoadedModule } from "./kept-modules.ts";
+import { kept, type LoadedModule } from "./kept-modules.ts";
 
 const cache = mkdtempSync(join(tmpdir(), "strobe-kept-"));
 process.env["XDG_CACHE_HOME"] = cache;
@@ -42,16 +42,4 @@ test("what is damaged is made again", () => {
   assert.equal(made.times, 2);
   assert.equal(readFileSync(path, "utf8"), whole);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-});
-
-test("a folder that others may write to is none", () => {
-  const folder = join(cache, "strobe/shared");
-  assert.equal(ownFolder("shared"), folder);
-  assert.equal(statSync(folder).mode & 0o777, 0o700);
-  chmodSync(folder, 0o770);
-  assert.equal(ownFolder("shared"), undefined);
-  symlinkSync(cache, join(cache, "strobe/linked"));
-  assert.equal(ownFolder("linked"), undefined);
-  writeFileSync(join(cache, "strobe/file"), "");
-  assert.equal(ownFolder("file"), undefined);
 });

@@ -48,19 +48,18 @@ test("a damaged table is none", () => inFolder((path) => {
 
 test("a folder that cannot be written is no error", () => inFolder((path) => {
   writeFileSync(join(path, "file"), "");
-  using cache = new UnwindCache(join(path, "file/folder"));
+  const cache = new UnwindCache(join(path, "file/folder"));
   cache.write("aa", table(2000));
   assert.equal(cache.read("aa"), undefined);
 }));
 
 test("those that were not used for longest go first", () => inFolder((path) => {
-  {
-    using cache = new UnwindCache(path, 40_000);
-    for (const [i, id] of ["aa", "bb", "cc"].entries()) {
-      cache.write(id, table(2000));
-      utimesSync(join(path, id), 1000 + i, 1000 + i);
-    }
-    assert.notEqual(cache.read("aa"), undefined);
+  const cache = new UnwindCache(path, 40_000);
+  for (const [i, id] of ["aa", "bb"].entries()) {
+    cache.write(id, table(2000));
+    utimesSync(join(path, id), 1000 + i, 1000 + i);
   }
+  assert.notEqual(cache.read("aa"), undefined);
+  cache.write("cc", table(2000));
   assert.deepEqual(readdirSync(path).sort(), ["aa", "cc"]);
 }));

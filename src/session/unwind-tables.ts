@@ -102,7 +102,6 @@ export class UnwindTables implements Disposable {
   [Symbol.dispose](): void {
     clearImmediate(this.#timer);
     this.#jobs.length = 0;
-    this.#options.cache?.[Symbol.dispose]();
   }
 
   #publish(pid: number): void {
