@@ -240,6 +240,7 @@ class Live implements LiveSystem {
   }
 
   bpfFunctions(): readonly BpfFunction[] {
+    this.lasting = false;
     return programs().typedPrograms().flatMap(({ id, type, btf: bytes, functions }) => {
       const btf = new Btf(bytes);
       return functions.flatMap((btfId): BpfFunction[] => {

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { compileScript } from "../../src/api/compile.ts";
+import { fromText, toText } from "../../src/api/plan-text.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+import { languageCases } from "./language-cases.ts";
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const home = temporaryFolder();
@@ -114,4 +117,17 @@ test("what depends on files, processes or addresses is not kept, nor what has a 
   ];
   for (const text of scripts) await run(["-e", text]);
   assert.deepEqual(readdirSync(plans), []);
+});
+
+test("every plan is plain data", deadline, () => {
+  const tools = readdirSync("tools").filter((name) => name.endsWith(".bt")).map((name) => readFileSync(join("tools", name), "utf8"));
+  let compiled = 0;
+  for (const text of [...tools, ...languageCases.map((each) => each.script)]) {
+    const { plan } = compileScript({ name: "script", text }, { unsafe: true, env: {}, positional: ["/bin/true", "main", "main"] });
+    if (plan === undefined) continue;
+    compiled++;
+    const written = toText(plan);
+    assert.equal(toText(fromText(written)), written);
+  }
+  assert.ok(compiled > languageCases.length, `${compiled} plans`);
 });
