@@ -34,7 +34,7 @@ function* listed(options: Options): Iterable<Listed> {
   if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
     const system = thisMachine();
     if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
-    else for (const pattern of patterns(word)) yield* listType(pattern, system) ?? listProbes(pattern, system, { verbose, pid });
+    else for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? listProbes(pattern, system, { verbose, pid });
     return;
   }
   yield* probesOfScript(options);

@@ -1,7 +1,9 @@
-// The bytes of a script's text. What `\x` and octal escapes spell and is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF,
-// a byte each: they stand for nothing else, since source text is decoded without them.
+// The bytes of text, a script's or a traced program's. What is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF, a byte each:
+// they stand for nothing else, since nothing that is decoded gives any.
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 const lone = /[\uDC80-\uDCFF]/;
 const loneSurrogate = 0xdc00;
 
@@ -24,4 +26,28 @@ export function textBytes(text: string): Uint8Array {
 
 export function textLength(text: string): number {
   return lone.test(text) ? textBytes(text).length : Buffer.byteLength(text);
+}
+
+/** The text that `textBytes` makes these bytes of. */
+export function bytesText(bytes: Uint8Array): string {
+  const text = decoder.decode(bytes);
+  // Most text has none of what stands for a mistake.
+  if (!text.includes("\ufffd")) return text;
+  let exact = "";
+  for (let at = 0; at < bytes.length;) {
+    const lead = bytes[at];
+    const size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const character = lead < 0x80 ? String.fromCharCode(lead) : decodedExactly(bytes.subarray(at, at + size));
+    exact += character ?? byteCharacter(lead);
+    at += character === undefined ? 1 : size;
+  }
+  return exact;
+}
+
+function decodedExactly(bytes: Uint8Array): string | undefined {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

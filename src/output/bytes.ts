@@ -1,3 +1,5 @@
+import { textBytes } from "../language/text-bytes.ts";
+
 const zero = 48;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -73,9 +75,12 @@ export class ByteWriter {
     this.length += size;
   }
 
+  /** UTF-8, and what is none as it came: see text-bytes.ts. */
   text(text: string): void {
     this.reserve(text.length * 3);
-    this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
+    const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length));
+    if (written === text.length || text.isWellFormed()) this.length += written;
+    else this.constant(textBytes(text));
   }
 
   /** Makes what was written since `from` the inside of a JSON string. What is no UTF-8 becomes U+FFFD. */

@@ -158,3 +158,27 @@ test("stacks stand on lines of their own", () => {
   const services = servicesOf({ maps: [stacks] });
   assert.equal(outputs((consumer) => consumer.handler(schema, memory, services)(0)).text, "\n        vfs_read+4\n        0x10\n\n");
 });
+
+test("text that is no UTF-8 is printed as it came, and is U+FFFD in JSON", () => {
+  const bytes = Uint8Array.from([0x61, 0xff, 0xc3, 0xa9, 0xc3, 0x28, 0xef, 0xbb, 0xbf, 0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x98, 0x80, 0xe2, 0x82, 0, 0]);
+  const text: Type = { kind: "string", capacity: bytes.length };
+  const folder = mkdtempSync(join(tmpdir(), "strobe-output-"));
+  const path = join(folder, "text");
+  const descriptor = openSync(path, "w");
+  const consumer = new TextConsumer({ output: descriptor, messages: descriptor, quiet: false, buffering: "line" });
+  consumer.map(snapshot("m", [text], text, [[bytes, bytes]]), printed);
+  consumer.end();
+  closeSync(descriptor);
+  const said = Buffer.from(bytes.subarray(0, 18));
+  assert.deepEqual(readFileSync(path), Buffer.concat([Buffer.from("@m["), said, Buffer.from("]: "), said, Buffer.from("\n")]));
+  rmSync(folder, { recursive: true });
+  const shown = JSON.stringify("a\ufffdé\ufffd(\ufeff\ufffd😀\ufffd\ufffd");
+  assert.equal(outputs((each) => each.map(snapshot("m", [text], text, [[bytes, bytes]]), printed)).json, `{"type": "map", "data": {"@m": {${shown}: ${shown}}}}\n`);
+});
+
+test("records in a key are written without blanks in JSON", () => {
+  const key: Type = { kind: "record", fields: [{ name: "a", type: i64 }, { name: "b", type: { kind: "tuple", elements: [u8, u8] } }] };
+  const { text, json } = outputs((consumer) => consumer.map(snapshot("n", [key], i64, [[Uint8Array.from([1, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0]), words(5n)]]), printed));
+  assert.equal(text, "@n[{ .a = 1, .b = (2, 3) }]: 5\n");
+  assert.equal(json, '{"type": "map", "data": {"@n": {"{.a=1,.b=(2,3)}": 5}}}\n');
+});

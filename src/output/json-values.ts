@@ -17,7 +17,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "pointer": return integerJson(memory.view.getBigUint64(offset, true));
     case "buffer": return `[${readBuffer(memory, offset).join(",")}]`;
     case "array":
-      if (isCharacter(type.element)) return JSON.stringify(readString(memory, offset, type.length));
+      if (isCharacter(type.element)) return textJson(readString(memory, offset, type.length));
       return `[${Array.from({ length: type.length }, (_, i) => valueJson(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
     case "tuple": {
       const { offsets } = fieldLayout(type.elements);
@@ -40,8 +40,13 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "string":
     case "stack":
     case "unknown":
-    case "void": return JSON.stringify(valueText(type, memory, offset, services));
+    case "void": return textJson(valueText(type, memory, offset, services));
   }
+}
+
+/** What is no UTF-8 becomes U+FFFD. */
+function textJson(text: string): string {
+  return JSON.stringify(text.toWellFormed());
 }
 
 /** A map's value: integers are divided. */
@@ -62,9 +67,13 @@ export function keyText(types: readonly Type[], memory: Memory, services: Consum
     : nestedKeyText(type, memory, offsets[i], services))).join(",");
 }
 
-/** Tuples in a key have no blanks behind their commas. */
+/** Tuples and records in a key have no blanks in between. */
 function nestedKeyText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
-  if (type.kind !== "tuple") return valueText(type, memory, offset, services);
+  if (type.kind === "record") {
+    const { offsets } = fieldLayout(type.fields.map((f) => f.type));
+    return `{${type.fields.map((f, i) => `.${f.name}=${nestedKeyText(f.type, memory, offset + offsets[i], services)}`).join(",")}}`;
+  }
+  if (type.kind !== "tuple") return valueText(type, memory, offset, services).toWellFormed();
   const { offsets } = fieldLayout(type.elements);
   return `(${type.elements.map((element, i) => nestedKeyText(element, memory, offset + offsets[i], services)).join(",")})`;
 }

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
+import { bytesText, textLength } from "../language/text-bytes.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
@@ -14,8 +15,6 @@ export interface Memory { readonly bytes: Uint8Array; readonly view: DataView }
 export function memoryOf(bytes: Uint8Array): Memory {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }
-
-const decoder = new TextDecoder();
 
 /** Text of the value at `offset`. */
 export function valueText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
@@ -109,16 +108,17 @@ export function readInteger(bits: number, signed: boolean, { view }: Memory, off
   }
 }
 
+/** What is no UTF-8 is in it as text-bytes.ts says. */
 export function readString({ bytes }: Memory, offset: number, capacity: number): string {
   let end = offset;
   while (end < offset + capacity && bytes[end] !== 0) end++;
-  return decoder.decode(bytes.subarray(offset, end));
+  return bytesText(bytes.subarray(offset, end));
 }
 
 /** Text that filled all the room that str() had was cut, as far as anyone can tell: bpftrace marks it, too. */
 function withTrailer(text: string, capacity: number, { plan }: ConsumerServices): string {
   const { maxStringLength, stringTrailer } = plan.config;
-  return capacity === maxStringLength && Buffer.byteLength(text) === capacity - 1 ? text + stringTrailer : text;
+  return capacity === maxStringLength && textLength(text) === capacity - 1 ? text + stringTrailer : text;
 }
 
 export function readBuffer({ bytes, view }: Memory, offset: number): Uint8Array {

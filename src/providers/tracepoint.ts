@@ -34,8 +34,8 @@ export const tracepoint: Provider = {
   doc: "Static events of the kernel.",
 
   *list(parts, system, options) {
-    for (const event of system.tracepoints()) {
-      const probe = `tracepoint:${event.category}:${event.name}`;
+    const events = system.tracepoints().map((event) => ({ ...event, probe: `tracepoint:${event.category}:${event.name}` }));
+    for (const { probe, ...event } of events.sort((a, b) => a.probe < b.probe ? -1 : 1)) {
       // `tracepoint:*exec*` looks at categories and names alike.
       const [category = "*", name] = parts;
       const listed = name === undefined

@@ -1,16 +1,26 @@
 // A kernel type as C declares it: what `-lv 'struct task_struct'` shows.
 import type { EnumType, Member, StructType, Type } from "../language/types.ts";
 import { spell } from "./declared-type.ts";
-import type { Listed } from "./provider.ts";
+import { hasWildcard, matches } from "./wildcard.ts";
+import type { Listed, ListOptions } from "./provider.ts";
 import type { System } from "./system.ts";
 
 const step = "        ";
 
-/** `struct NAME`, `union NAME` or `enum NAME`; undefined for any other pattern. */
-export function listType(pattern: string, system: System): readonly Listed[] | undefined {
-  const match = /^(struct|union|enum)\s+(\w+)$/.exec(pattern);
+type Tag = "struct" | "union" | "enum";
+
+/** `struct NAME`, `union NAME` or `enum NAME`: how it is declared, or of a name with wildcards all there are; undefined for any other pattern. */
+export function listType(pattern: string, system: System, { verbose }: ListOptions): readonly Listed[] | undefined {
+  const match = /^(struct|union|enum)\s+(\S+)$/.exec(pattern);
   if (!match) return undefined;
-  const type = system.types.find(match[2], match[1] as "struct" | "union" | "enum");
+  const [, tag, name] = match as unknown as [string, Tag, string];
+  if (!hasWildcard(name)) return declaration(name, tag, system);
+  const names = [...new Set(system.typeNames?.(tag) ?? [])].filter((each) => each !== "" && matches(name, each)).sort();
+  return names.flatMap((each) => verbose ? declaration(each, tag, system) : [{ probe: `${tag} ${each}` }]);
+}
+
+function declaration(name: string, tag: Tag, system: System): readonly Listed[] {
+  const type = system.types.find(name, tag);
   if (type?.kind === "struct") return [{ probe: `vmlinux: ${structText(type, "")};` }];
   if (type?.kind === "enum") return [{ probe: `vmlinux: ${enumText(type)};` }];
   return [];

@@ -58,9 +58,11 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const pattern = names.length > 1 ? names.join(":") : names[0] ?? "*";
       for (const binary of findBinaries(target, options.pid, system)) {
         const seen = new Set<string>();
-        for (const symbol of qualifier === "inlined" ? [] : binary.symbols()) {
-          const shown = cpp ? cppName(symbol.name)?.name ?? "" : symbol.name;
-          if (symbol.kind !== "function" || shown === "" || seen.has(shown) || !matches(pattern, shown)) continue;
+        const symbols = [...(qualifier === "inlined" ? [] : binary.symbols())].filter(({ kind }) => kind === "function")
+          .map((symbol) => ({ symbol, shown: cpp ? cppName(symbol.name)?.name ?? "" : symbol.name }))
+          .filter(({ shown }) => shown !== "" && matches(pattern, shown)).sort((a, b) => a.shown < b.shown ? -1 : a.shown > b.shown ? 1 : 0);
+        for (const { symbol, shown } of symbols) {
+          if (seen.has(shown)) continue;
           seen.add(shown);
           const probe = `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}`;
           yield options.verbose ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(pattern)) } : { probe };

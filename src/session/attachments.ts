@@ -34,7 +34,7 @@ export function isEdge(provider: string): boolean {
 }
 
 export class Attachments {
-  /** Sites attached so far, those of begin and end among them. */
+  /** Sites attached so far; begin and end have none. */
   sites = 0;
   readonly #options: AttachmentsOptions;
   /** Of those that are attached still. */
@@ -51,14 +51,12 @@ export class Attachments {
     const failed: { probe: string; reason: string }[] = [];
     for (const loaded of programs) {
       const { program } = loaded;
-      if (isEdge(program.provider)) {
-        this.sites += program.sites.length;
-        continue;
-      }
+      if (isEdge(program.provider)) continue;
       const attachment = this.#attach(loaded);
       this.#ofProgram.set(loaded, attachment);
       this.sites += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
+      for (const text of attachment.notes ?? []) trouble({ kind: "message", text });
       for (const { probe, reason } of attachment.skipped ?? []) trouble({ kind: "attach", probe, reason });
       log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
     }

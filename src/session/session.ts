@@ -176,7 +176,9 @@ class LiveSession implements Session {
   }
 
   get attached(): number {
-    return this.#attachments.sites + this.#hosts.sites;
+    // begin and end count even where begin was the end of it.
+    const edges = this.#plan.programs.reduce((sum, { provider, sites }) => isEdge(provider) ? sum + sites.length : sum, 0);
+    return this.#attachments.sites + edges + this.#hosts.sites;
   }
 
   get childPid(): number | undefined {

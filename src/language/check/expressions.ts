@@ -214,7 +214,7 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   }
   if (node.operator === "+" && left.kind === "string" && right.kind === "string") {
     const value = left.value + right.value;
-    return { kind: "string", value, span: node.span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
+    return { kind: "string", value, span: node.span, type: { kind: "string", capacity: textLength(value) + 1 } };
   }
   const written = writtenOut(node.operator, left, right);
   if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
