@@ -32,6 +32,7 @@ export const helpers = {
   jiffies64: { id: 118, since: [5, 5] },
   get_ns_current_pid_tgid: { id: 120, since: [5, 6] },
   ktime_get_boot_ns: { id: 125, since: [5, 8] },
+  seq_printf: { id: 126, since: [5, 9] },
   seq_write: { id: 127, since: [5, 9] },
   ringbuf_output: { id: 130, since: [5, 8] },
   ringbuf_reserve: { id: 131, since: [5, 8] },

@@ -108,6 +108,8 @@ export interface Context {
    * that serves chosen system calls). It tells the sites apart as well.
    */
   readonly dispatch?: Fetch;
+  /** The kernel's `struct seq_file` that printf writes into: of a pinned iterator, which prints for whoever reads it. */
+  readonly sequence?: Fetch;
   /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
   readonly requires?: Fetch;
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */

@@ -1,6 +1,6 @@
 // Attaching programs by bpf(2): raw tracepoints and links. Closing the descriptor detaches.
-import { attr, bpf, bpfError, ITER_CREATE, LINK_CREATE, mustBpf, RAW_TRACEPOINT_OPEN } from "./bpf-call.ts";
-import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP } from "./error.ts";
+import { attr, bpf, bpfError, ITER_CREATE, LINK_CREATE, mustBpf, OBJ_PIN, RAW_TRACEPOINT_OPEN } from "./bpf-call.ts";
+import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP, EPERM } from "./error.ts";
 import { cString, addressOf } from "./ffi.ts";
 
 export const BPF_TRACE_RAW_TP = 23;
@@ -30,6 +30,18 @@ export function rawTracepointOpen(name: string | null, progFd: number, cookie = 
   const hint = fd === -ENOENT && name !== null ? "there is no such raw tracepoint"
     : fd === -EINVAL && cookie !== 0n ? "cookies on raw tracepoints need Linux 6.10" : undefined;
   throw bpfError(RAW_TRACEPOINT_OPEN, fd, doing, hint);
+}
+
+/** Makes a file of a link, in a BPF file system: it stays, with all that it needs, until the file is removed. */
+export function pinObject(fd: number, path: string): void {
+  attr.clear();
+  attr.pointer(0, cString(path));
+  attr.u32(8, fd);
+  const result = bpf(OBJ_PIN);
+  if (result >= 0) return;
+  const hint = result === -EEXIST ? `remove it first: rm ${path}`
+    : result === -EPERM || result === -EINVAL || result === -ENOENT ? "pins lie in a BPF file system: mount -t bpf bpf /sys/fs/bpf" : undefined;
+  throw bpfError(OBJ_PIN, result, `pin to ${path}`, hint);
 }
 
 function link(progFd: number, target: number, attachType: number): void {

@@ -1,6 +1,8 @@
 // iter: walks the kernel's objects (tasks, files, maps), once, when strobe asks for it.
 import { closeSync, readSync } from "node:fs";
-import { BPF_TRACE_ITER, iterCreate, linkCreateIter } from "../linux/bpf.ts";
+import { resolve as resolvePath } from "node:path";
+import { BPF_TRACE_ITER, iterCreate, linkCreateIter, pinObject } from "../linux/bpf.ts";
+import { closeFd } from "../linux/ffi.ts";
 import type { Fetch } from "../language/context.ts";
 import type { StructType } from "../language/types.ts";
 import { Attaching } from "./attachment.ts";
@@ -13,8 +15,8 @@ import { hasWildcard, matches } from "./wildcard.ts";
 export const iterator: Provider = {
   name: "iter",
   aliases: ["it"],
-  usage: "iter:OBJECT",
-  doc: "The kernel's objects, one after the other: task, task_file, task_vma.",
+  usage: "iter:OBJECT[:PIN]",
+  doc: "The kernel's objects, one after the other: task, task_file, task_vma; with a pin, whenever the file is read.",
   followsProcess: true,
   inNoProcess: true,
 
@@ -30,7 +32,7 @@ export const iterator: Provider = {
   resolve(spec, system, options) {
     const [name, pin] = spec.parts;
     if (name === undefined || name === "" || hasWildcard(name) || spec.parts.length > 2) return wrongParts(spec, iterator.usage);
-    if (pin !== undefined) return refused(spec, "feature", "strobe cannot pin iterators yet", `write iter:${name}`);
+    if (pin !== undefined && hasWildcard(pin)) return refused(spec, "syntax", "a pin is one file");
     const struct = contextStruct(name, system);
     // The kernel makes a function of this name for each kind of iterator: programs are bound to it.
     const target = system.kernelFunction(`bpf_iter_${name}`);
@@ -47,20 +49,49 @@ export const iterator: Provider = {
         load: { attachType: BPF_TRACE_ITER, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
         contextType: { kind: "pointer", target: struct, space: "kernel" },
         ...(requires ? { requires } : {}),
+        ...(pin === undefined ? {} : { sequence: openFile }),
         defaultSpace: "kernel",
         stacks: true,
         cookie: false,
       },
-      sites: [{ name: `iter:${name}`, data: null }],
+      sites: [pin === undefined ? { name: `iter:${name}`, data: null } : { name: spec.text, data: { pin: resolvePath(PINS, pin) } satisfies PinSite }],
     });
   },
 
   attach(request) {
     let link = -1;
-    const attaching = new Attaching(request).each(() => [link = linkCreateIter(request.program)]);
-    return attaching.done({ run: () => { if (link >= 0) walk(link); } });
+    const pinned: string[] = [];
+    const attaching = new Attaching(request).each(({ data }) => {
+      link = linkCreateIter(request.program);
+      const pin = (data as PinSite | null)?.pin;
+      if (pin !== undefined) {
+        pinTo(pin, link);
+        pinned.push(pin);
+      }
+      return [link];
+    });
+    return attaching.done({ run: () => { if (link >= 0 && pinned.length === 0) walk(link); }, notes: pinned.map((pin) => `Program pinned to ${pin}`) });
   },
 };
+
+/** Where pins are that are not said to be elsewhere. */
+const PINS = "/sys/fs/bpf";
+
+interface PinSite { readonly pin: string }
+
+/** `ctx->meta->seq`: the context begins with `meta`, and that with `seq`. */
+const openFile: Fetch = {
+  kind: "pointed", base: { kind: "context", offset: 0, size: 8, signed: false }, offset: 0, size: 8, signed: false, space: "typed",
+};
+
+function pinTo(pin: string, link: number): void {
+  try {
+    pinObject(link, pin);
+  } catch (error) {
+    closeFd(link);
+    throw error;
+  }
+}
 
 /** Reads an iterator to its end. What the programs say comes by the events' ring, not by these reads. */
 function walk(link: number): void {

@@ -83,6 +83,8 @@ export interface Attachment extends Disposable {
   readonly failed: readonly { readonly site: SiteRef; readonly reason: string; readonly ofPlace?: boolean }[];
   /** Of what a wildcard took in, what the kernel does not allow: a warning, and the rest goes on. */
   readonly skipped?: readonly { readonly probe: string; readonly reason: string }[];
+  /** What a person should know of it, a line each. */
+  readonly notes?: readonly string[];
   /** Descriptors whose closing detaches, and may wait: so that the session can close them in bulk, in parallel. */
   readonly descriptors: readonly number[];
   /**

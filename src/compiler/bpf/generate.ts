@@ -14,7 +14,7 @@ import {
   COUNTING, entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
 } from "./map-operations.ts";
 import { concatStrings, fill, zero } from "./memory.ts";
-import { emitEvent, emitPacket, overrideReturn, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
+import { emitEvent, emitPacket, overrideReturn, printSequence, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
@@ -356,6 +356,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "percpu-address": return generatePercpuAddress(scope, instruction);
     case "address-of": return generateAddressOf(scope, instruction);
     case "socket-cookie": return socketCookie(scope, instruction);
+    case "sequence-print": return printSequence(scope, instruction);
     case "packet": return emitPacket(scope, instruction);
     case "parse-address": return storeAddress(scope, instruction);
   }

@@ -55,6 +55,11 @@ export function emitPacket(scope: FunctionScope, { result, file, skb, length: by
   emitter.move(scope.resultRegister(result), emitter.copy(0));
 }
 
+export function printSequence(scope: FunctionScope, { sequence, format, formatSize, data, values }: Of<"sequence-print">): void {
+  scope.emitter.call(
+    "seq_printf", inRegister(scope.use(sequence)), addressOf(scope.place(format)), constant(formatSize), addressOf(scope.place(data)), constant(values * 8));
+}
+
 export function sendSignal(scope: FunctionScope, instruction: Of<"signal">): void {
   const { emitter } = scope;
   emitter.call(instruction.thread ? "send_signal_thread" : "send_signal", inRegister(scope.useScalar(instruction.signal)));

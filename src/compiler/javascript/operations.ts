@@ -170,6 +170,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "address-of":
       out.missing("the address of a variable");
       return;
+    case "sequence-print":
+      out.missing("printf() into a file of the kernel");
+      return;
     case "packet":
       out.missing("skboutput()");
       return;

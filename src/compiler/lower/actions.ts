@@ -6,14 +6,21 @@ import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { EventAction } from "../plan.ts";
 import { literalText, pointed } from "./calls.ts";
+import { contextOf } from "./fetch.ts";
 import { keyPlace, mapOf } from "./map-access.ts";
 import { addressOf } from "./memory.ts";
 import { send, type Field } from "./send.ts";
+import { printInto } from "./sequence.ts";
 import type { FunctionState } from "./state.ts";
 
 /** Lowers an action; false when the call is not one. */
 export function action(f: FunctionState, e: Call): boolean {
   const { args } = e;
+  const sequence = contextOf(f)?.sequence;
+  if (sequence !== undefined && isOfSession(e.name)) {
+    printInto(f, e, sequence);
+    return true;
+  }
   switch (e.name) {
     case "printf": formatted(f, e, (format) => ({ kind: "printf", format, to: "output" })); return true;
     case "errorf": formatted(f, e, (format) => ({ kind: "printf", format, to: "error" })); return true;
@@ -55,6 +62,11 @@ export function action(f: FunctionState, e: Call): boolean {
     case "fail": return f.refuse(e.span, args[0]?.kind === "string" ? args[0].value : "the script fails here");
     default: return false;
   }
+}
+
+/** What an event asks the session, or whoever listens to it, to do. */
+function isOfSession(name: string): boolean {
+  return ["printf", "errorf", "warnf", "cat", "system", "print", "emit", "time", "join", "clear", "zero", "unwatch", "exit"].includes(name);
 }
 
 function field(f: FunctionState, name: string, e: Expression, type: Type = e.type): Field {

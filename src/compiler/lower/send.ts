@@ -3,12 +3,15 @@ import type { Span } from "../../language/diagnostic.ts";
 import type { Type } from "../../language/types.ts";
 import type { Source } from "../ir.ts";
 import type { EventAction } from "../plan.ts";
+import { contextOf } from "./fetch.ts";
 import type { FunctionState } from "./state.ts";
 
 export interface Field { readonly name: string; readonly type: Type; readonly source: () => Source }
 
 /** Emits an event. A node that is lowered twice keeps its schema. */
 export function send(f: FunctionState, node: { readonly span: Span }, act: EventAction, fields: readonly Field[]): void {
+  // Nobody is there to be warned when a pinned iterator is read.
+  if (contextOf(f)?.sequence !== undefined) return;
   const sources = fields.map(({ source }) => source());
   let schema = f.schemas.get(node);
   if (schema === undefined) {

@@ -35,6 +35,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "signal": return { ...i, signal: to(i.signal) };
     case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
     case "socket-cookie": return { ...i, socket: to(i.socket) };
+    case "sequence-print": return { ...i, sequence: to(i.sequence) };
     case "packet": return { ...i, skb: to(i.skb), length: to(i.length), skipped: to(i.skipped), whole: to(i.whole) };
     case "constant":
     case "builtin":
@@ -98,6 +99,7 @@ export function mapSlots(i: Instruction, read: (slot: number) => number, written
     case "concat-strings": return { ...i, to: target(i.to), left: place(i.left), right: place(i.right) };
     case "string-length": return { ...i, text: place(i.text) };
     case "stack-length": return { ...i, stack: place(i.stack) };
+    case "sequence-print": return { ...i, format: place(i.format), data: place(i.data) };
     case "entry-copy":
     case "map-copy": return { ...i, to: target(i.to) };
     case "map-lookup": return { ...i, key: place(i.key) };
@@ -222,6 +224,7 @@ export function isPure(instruction: Instruction): boolean {
     case "override":
     case "write-user":
     case "packet":
+    case "sequence-print":
     case "parse-address": return false;
   }
 }
