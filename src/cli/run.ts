@@ -71,13 +71,14 @@ export async function run(options: Options, build: string | undefined): Promise<
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
-    if (exitCode === 0 && compiled !== undefined) keep(compiled, kept);
+    if (exitCode === 0) keep(compiled, kept);
     return exitCode;
   } catch (error) {
     if (known !== undefined && session === undefined) kept?.forget();
     // Nobody reads any more: what head(1) does to those before it in a pipe.
-    if (error instanceof OutputClosed) return 0;
-    throw error;
+    if (!(error instanceof OutputClosed)) throw error;
+    keep(compiled, kept);
+    return 0;
   } finally {
     status?.[Symbol.dispose]();
     if (output !== standardOutput) closeSync(output);
@@ -102,7 +103,9 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
 }
 
 /** What was found out, for the next time. */
-function keep({ plan, diagnostics, following }: CompiledScript, kept: KeptPlan | undefined): void {
+function keep(compiled: CompiledScript | undefined, kept: KeptPlan | undefined): void {
+  if (compiled === undefined) return;
+  const { plan, diagnostics, following } = compiled;
   const machine = compiling().thisMachine();
   machine.keepTypes();
   // Warnings are to be seen every time.

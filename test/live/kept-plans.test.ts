@@ -1,11 +1,12 @@
 // Plans that a run leaves for the next: used when nothing changed that they were made from, and only then.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileScript } from "../../src/api/compile.ts";
 import { fromText, toText } from "../../src/api/plan-text.ts";
-import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, command, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import { languageCases } from "./language-cases.ts";
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
@@ -130,4 +131,13 @@ test("every plan is plain data", deadline, () => {
     assert.equal(toText(fromText(written)), written);
   }
   assert.ok(compiled > languageCases.length, `${compiled} plans`);
+});
+
+test("a script whose reader has gone is kept as well", deadline, async () => {
+  for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
+  const script = 'interval:ms:1 { printf("a line that head(1) is the last to read\\n"); }';
+  const { status, stderr } = spawnSync("sh", ["-c", `'${process.execPath}' '${command}' -q -e '${script}' | head -3`], {
+    env: { ...own, XDG_CACHE_HOME: home.path }, encoding: "utf8", timeout: 20_000,
+  });
+  assert.deepEqual([status, stderr, readdirSync(plans).length], [0, "", 1]);
 });
