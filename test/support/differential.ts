@@ -174,10 +174,11 @@ export class Differential implements Disposable {
             return this.#percpu;
           case "events": return this.#events;
           case "gates":
+          case "packets":
           case "unwind-nodes":
           case "unwind-files":
           case "unwind-wanted":
-          case "unwind-processes": throw new Error("random programs are not governed, and take no stacks");
+          case "unwind-processes": throw new Error("random programs are not governed, and take neither stacks nor packets");
           case "map":
           case "scratch": {
             const fd = createMap(map);
