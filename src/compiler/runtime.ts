@@ -20,6 +20,8 @@ export interface HostRuntime {
   /** Reads this machine's memory: undefined when it cannot (the host executor has no kernel memory). */
   readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
   signal(signal: bigint): bigint;
+  /** With `-k`: a look-up at one of the plan's watched places found nothing. */
+  failed?(watch: number): void;
   /** The bytes behind the context pointer: for the differential suite, which runs kernel functions here. */
   readonly context?: Uint8Array;
 }

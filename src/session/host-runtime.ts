@@ -12,6 +12,8 @@ export interface HostServices {
   readonly childPid: number;
   /** Takes a record now, in the order of emission. */
   emit(schema: number, record: Uint8Array): void;
+  /** A look-up at a watched place found nothing. */
+  failed(watch: number): void;
 }
 
 export class LiveHostRuntime implements HostRuntime {
@@ -93,6 +95,10 @@ export class LiveHostRuntime implements HostRuntime {
 
   emit(schema: number, record: Uint8Array): void {
     this.#services.emit(schema, record);
+  }
+
+  failed(watch: number): void {
+    this.#services.failed(watch);
   }
 
   /** This process has no way into the kernel's memory, and reads none of its own. */

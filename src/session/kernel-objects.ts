@@ -99,7 +99,7 @@ export class KernelObjects implements Disposable {
     const { storage } = map;
     // Counted where handlers count theirs.
     const full = ({ failureOffset }: KernelMap) => (): void => {
-      if (failureOffset !== undefined && this.percpu) Atomics.add(this.percpu.memory.words, failureOffset / 8, 1n);
+      if (failureOffset !== undefined) this.count(failureOffset);
     };
     switch (storage.kind) {
       case "slot":
@@ -151,6 +151,11 @@ export class KernelObjects implements Disposable {
       files: { update: (key, value) => mapUpdate(files, key, value) },
       processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };
+  }
+
+  /** Counts one more where handlers count theirs: `offset` bytes into a stripe. */
+  count(offset: number): void {
+    if (this.percpu) Atomics.add(this.percpu.memory.words, offset / 8, 1n);
   }
 
   /** The map of perf events that packets go through; undefined when the plan has none. */

@@ -148,6 +148,7 @@ class LiveSession implements Session {
     this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets());
     this.#hosts = new HostPrograms(plan.hosts, new LiveHostRuntime({
       maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
+      failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
     }));
     this.#attachments = new Attachments({
       findProvider: options.findProvider, missingProbes: plan.config.missingProbes, log: this.#log,

@@ -53,6 +53,17 @@ test("-k tells where reads and look-ups failed, and how often", async () => {
   assert.match(json.stdout, /^\{"type": "failed_calls", "data": \{"filename":"-e","line":2,"col":50,"helper":"probe_read_user","retcode":-14,"count":[12]\}\}$/m);
 });
 
+test("-k tells of look-ups in strobe's own handlers as well", async () => {
+  const script = 'begin { @x["a"] = 1; print(@x["b"]); } interval:50ms { @n += 1 + @x["c"]; if (@n == 3) { exit(); } } end { print(@x["a"]); @s = @t[7]; @t[1] = "t"; }';
+  const { stdout, stderr, code } = await strobe(["-q", "-k", "-e", script]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^0\n1\n/);
+  const told = [...stderr.matchAll(/^-e:1:(\d+)-(\d+): .*\nAdditional Info - helper: (.*)$/gm)].map(([, from, to, what]) => [script.slice(Number(from) - 1, Number(to) - 1), what]);
+  assert.deepEqual(told, [
+    ['@x["b"]', "map_lookup_elem, retcode: 0"], ['@x["c"]', "map_lookup_elem, retcode: 0, 3 times"], ["@t[7]", "map_lookup_elem, retcode: 0"],
+  ]);
+});
+
 test("%d of a register is the int that a function left in it", async () => {
   const folder = temporaryFolder();
   try {

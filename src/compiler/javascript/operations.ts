@@ -83,12 +83,14 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "entry-load": {
       const [result, entry] = [`v${instruction.result}`, `v${instruction.entry}`];
       out.line(`${result} = ${entry} ? ${load(out, { bytes: entry, offset: 0 }, instruction.size, instruction.signed)} : 0n;`);
+      if (instruction.watch !== undefined) out.line(`if (!${entry}) runtime.failed?.(${instruction.watch});`);
       return;
     }
     case "entry-copy": {
       const to = out.place(instruction.to);
       const entry = `v${instruction.entry}`;
       out.line(`if (${entry}) ${to.bytes}.set(${entry}.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size});`);
+      if (instruction.watch !== undefined) out.line(`if (!${entry}) runtime.failed?.(${instruction.watch});`);
       return;
     }
     case "map-load":
