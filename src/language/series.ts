@@ -4,8 +4,8 @@
 import type { AggregateType } from "./types.ts";
 
 export const seriesCellWords = 3;
-/** What a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE, 32 KiB). */
-export const mostIntervals = 1365;
+/** With a key: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE, 32 KiB). Without: 2.4 MB for each CPU. */
+export const mostIntervals = { keyed: 1365, keyless: 100_000 } as const;
 
 export function seriesOf(type: AggregateType): NonNullable<AggregateType["series"]> {
   if (type.series === undefined) throw new Error("strobe: a series without intervals");

@@ -30,3 +30,15 @@ test("tseries keeps what each aggregation makes of the values of an interval", a
   assert.ok(values("@avg").every((value) => value === 7));
   assert.match(series.get("@last")![0].interval_start, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}$/);
 });
+
+test("without a key there are more intervals than a per-CPU value of the kernel holds", async () => {
+  // The counters of what is lost lie behind such a series.
+  const script = 'tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0/ { @ = tseries(1, 1ms, 30000, "sum"); printf("."); @n = count(); }';
+  const { stdout, stderr, code } = await strobe(["-q", "-f", "json", "-e", script, "-c", "dd if=/dev/zero of=/dev/null bs=1 count=20 status=none"]);
+  assert.equal(code, 0, stderr);
+  assert.equal(stderr, "");
+  const series = stdout.split("\n").find((line) => line.startsWith('{"type": "tseries"')) ?? "";
+  const points = (JSON.parse(series) as { data: Record<string, Point[]> }).data["@"];
+  assert.equal(points.reduce((sum, { value }) => sum + value, 0), 20);
+  assert.match(stdout, /^\{"type": "map", "data": \{"@n": 20\}\}$/m);
+});

@@ -182,6 +182,8 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["kprobe:f { print(((struct task_struct *)arg0).pidd) }", "name: struct task_struct has no member `pidd`"],
   ["kprobe:f { print(arg0.x) }", "type: a uint64 has no members"],
   ["kprobe:f { print(reg(\"xx\")) }", "name: there is no register `xx`"],
+  ["begin { @[1] = tseries(1, 1s, 1366) }", "limit: tseries() keeps at most 1365 intervals under a key"],
+  ["begin { @ = tseries(1, 1s, 100001) }", "limit: tseries() keeps at most 100000 intervals"],
   ["begin { print(&pid) }", "type: `&` is for variables and maps"],
   ["begin { @m[1] = 1; print(&@m[1]) }", "type: an entry of @m has no address"],
   ["begin { @c = count(); print(&@c) }", "type: @c has no address: each CPU has its own count_t"],

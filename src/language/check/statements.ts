@@ -263,10 +263,15 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
 
 function seriesType(node: Extract<Statement, { kind: "aggregate" }>, signed: boolean, [interval, intervals]: readonly [bigint, bigint], body: Body): AggregateType | undefined {
   const [, , kind] = node.parameters;
+  const keyed = node.target.keys.length > 0;
+  const most = keyed ? mostIntervals.keyed : mostIntervals.keyless;
   const named = kind === undefined ? "last" : kind.kind === "string" ? kind.value : "";
   if (interval < 1n || interval > 1n << 62n) report(body, "limit", node.span, "tseries() needs an interval of 1 ns or more");
   else if (intervals < 1n) report(body, "limit", node.span, "tseries() keeps 1 interval or more");
-  else if (intervals > mostIntervals) report(body, "limit", node.span, `tseries() keeps at most ${mostIntervals} intervals`, "take longer intervals");
+  else if (intervals > most) {
+    const help = keyed && intervals <= mostIntervals.keyless ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}` : "take longer intervals";
+    report(body, "limit", node.span, `tseries() keeps at most ${most} intervals${keyed ? " under a key" : ""}`, help);
+  }
   else if (named !== "last" && !seriesAggregations.includes(named) || named === "last" && kind !== undefined) {
     report(body, "arguments", kind?.span ?? node.span, `tseries() makes of each interval its ${seriesAggregations.join(", ")}, or without one the last value`);
   } else return { kind: "aggregate", aggregate: "tseries", signed, series: { interval, intervals: Number(intervals), kind: named as SeriesKind } };
