@@ -108,6 +108,7 @@ const typed: readonly (readonly [script: string, ...types: string[]])[] = [
   ["struct S { char c; int n; char name[6]; struct S *next; int low : 3; } begin { print(sizeof(struct S)); print(offsetof(struct S, next)) }", "int64", "int64"],
   ["begin { $p = (uint32[4]*)16; print($p + 1); print(sizeof(int32*[4]*)); print((bool)comm); print(!comm); print(\"a\" + \"bc\") }",
     "uint32[4] *", "int64", "bool", "bool", "string[4]"],
+  ["kprobe:f { print(strlen(probe)); print(strcontains(probe, \"f\")); print(str_concat(probe, \"!\")) }", "uint64", "bool", "string[10]"],
   ["fn double($x : uint32) : uint64 { return $x * 2; } begin { print(double(4)) }", "uint64"],
 ];
 
@@ -195,10 +196,15 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["begin { $t = (1, 2); print($t.5) }", "limit: there is no element 5 in a tuple of 2"],
   ["begin { @s = 1; for ($kv : @s) { } }", "type: @s has no keys to go over"],
   ["begin { 1; }", "unused: this value is not used"],
+  ["begin { print(has_cpid ? cpid : 0); print(cpid) }", "placement: cpid is 0: there is no command"],
   ["begin { strlen(comm); @m[1] = 2; has_key(@m, 1); delete(@m, 1); _ = has_key(@m, 1); }", "unused: this value is not used", "unused: this value is not used"],
   ["begin { let $a; let $b: int32; if (find(@m, 1, $b)) { return; print(1); } @m[1] = (int32)2; }", "unused: nothing is ever assigned to $a", "unused: nothing leads here"],
   ["begin { @m = -1; let $a: uint16 = @m; let $b: uint64 = cpu; let $c: uint8 = $a + 1; }", "type: not every int64 fits uint16"],
   ["begin { print(comm + \"x\"); print(str(comm, -1)) }", "type: `+` cannot be used on string[16] and string[2]", "limit: str() wants a length of 0 or more"],
+  ["struct s { int a; struct s b; }; begin { print(sizeof(struct s)) }", "type: `b` would hold the struct that it is in; a pointer to it can be a member"],
+  ["struct s { struct t t[2]; }; struct t { struct s s; }; begin { print(sizeof(struct s)) }", "type: `s` would hold the struct that it is in; a pointer to it can be a member"],
+  ["struct s { int a : 33; char *b : 3; int c : 0; }; begin { print(sizeof(struct s)) }", "type: the bit-field `a` has at most the 32 bits of its type", "type: the bit-field `b` is no integer", "type: a bit-field of no bits has no name: `c`"],
+  ["struct s { char a[2000000000]; char b[2000000000]; }; begin { print(sizeof(struct s)) }", "type: `b` makes its struct larger than 2147483647 bytes"],
   ["struct s { int a; }; struct s { int b; }; struct t { none_t a; int b; }; begin { print(sizeof(struct t)) }", "name: struct s is already declared", "name: unknown type `none_t`"],
   ["begin { static_assert(1 == 2, \"no\") }", "type: no"],
   ["config = { max_strln = 5 } begin { }", "name: unknown config variable `max_strln`"],

@@ -1,4 +1,5 @@
 // Struct declarations of the script, laid out as C does on a 64-bit little-endian machine.
+import type { Span } from "../diagnostic.ts";
 import type { StructDeclaration, TypeName } from "../program.ts";
 import type { Member, StructType, Type } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
@@ -13,39 +14,55 @@ function alignmentInC(type: Type): number {
   }
 }
 
+type Refuse = (span: Span, message: string) => void;
+
 interface Layout { readonly members: Member[]; readonly size: number; readonly alignment: number }
+
+/** Bytes of a struct: more would not fit what addresses them. */
+const largest = 2 ** 31 - 1;
+
+/** Being laid out: they have no size yet. */
+const incomplete = new WeakSet<Type>();
 
 /**
  * Lays a declaration out. `resolve` gives the type of a member's written type; pointers to structs that are still being
- * declared are fine, since members are made when first read.
+ * declared are fine, since members are made when first read. `refuse` is told what no member can be.
  */
-export function structType(declaration: StructDeclaration, resolve: (name: TypeName) => Type): StructType {
+export function structType(declaration: StructDeclaration, resolve: (name: TypeName) => Type, refuse: Refuse): StructType {
   let layout: Layout | undefined;
   const laid = (): Layout => {
     if (layout === undefined) {
-      // Found while laying out its own members: an incomplete type has no size yet.
       layout = { members: [], size: 0, alignment: 1 };
-      layout = lay(declaration, resolve);
+      incomplete.add(type);
+      layout = lay(declaration, resolve, refuse);
+      incomplete.delete(type);
     }
     return layout;
   };
-  return {
+  const type: StructType = {
     kind: "struct", union: declaration.union, name: declaration.name,
     get alignment() { return laid().alignment; },
     get size() { return laid().size; },
     get members() { return laid().members; },
   };
+  return type;
 }
 
-function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type): Layout {
+function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type, refuse: Refuse): Layout {
   const members: Member[] = [];
   const packed = declaration.attributes?.packed === true;
   let bits = 0;
   let size = 0;
   let alignment = declaration.attributes?.align ?? 1;
-  for (const { name, type: written, bitWidth, attributes } of declaration.members) {
-    const type = "members" in written ? structType(written, resolve) : resolve(written);
+  for (const member of declaration.members) {
+    const { name, type: written, bitWidth, attributes } = member;
+    const type = "members" in written ? structType(written, resolve, refuse) : resolve(written);
     const bytes = sizeOf(type);
+    const problem = wrongMember(member, type, bytes);
+    if (problem !== undefined || size + bytes > largest) {
+      refuse(member.span, problem ?? `\`${name}\` makes its struct larger than ${largest} bytes`);
+      continue;
+    }
     const own = Math.max(packed || attributes?.packed === true ? 1 : alignmentInC(type), attributes?.align ?? 1);
     if (declaration.union) bits = 0;
     if (bitWidth === undefined) {
@@ -66,6 +83,17 @@ function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type):
     size = Math.max(size, Math.ceil(bits / 8));
   }
   return { members, size: roundUp(size, alignment), alignment };
+}
+
+/** What C says, too. */
+function wrongMember({ name, bitWidth }: StructDeclaration["members"][number], type: Type, bytes: number): string | undefined {
+  let element = type;
+  while (element.kind === "array") element = element.element;
+  if (element.kind === "struct" && incomplete.has(element)) return `\`${name}\` would hold the struct that it is in; a pointer to it can be a member`;
+  if (bitWidth === undefined) return undefined;
+  if (type.kind !== "integer" && type.kind !== "enum" && type.kind !== "boolean") return `the bit-field \`${name}\` is no integer`;
+  if (bitWidth < 0 || bitWidth > bytes * 8) return `the bit-field \`${name}\` has at most the ${bytes * 8} bits of its type`;
+  return bitWidth === 0 && name !== "" ? `a bit-field of no bits has no name: \`${name}\`` : undefined;
 }
 
 /** Packed ones begin at any bit, and may need a wider read than their own type's. */

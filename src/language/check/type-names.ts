@@ -53,7 +53,7 @@ export class TypeNames {
       const help = found.help === undefined ? {} : { help: found.help };
       this.problems.push({ severity: "error", code: "name", span: written.span, message: found.problem, ...help });
       return voidType;
-    }));
+    }, (place, message) => this.problems.push({ severity: "error", code: "type", span: place, message })));
   }
 
   #declareEnum(declaration: EnumDeclaration): void {
