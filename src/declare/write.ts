@@ -1,6 +1,7 @@
 // The folder of declarations on disk. Its first line tells which machine it is of.
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { makeFolders } from "../linux/make-folders.ts";
 import { findBinaries } from "../providers/binaries.ts";
 import type { System } from "../providers/system.ts";
 import { aboutFolder, kernelName, title } from "./about.ts";
@@ -33,7 +34,7 @@ export function writeDeclarations(system: System, { folder, binaries, force }: W
   if (written === undefined ? entries(target).length > 0 : !written.startsWith(title)) throw new FolderInUse(folder);
 
   const { files, counts } = declareMachine(system, { binaries, about });
-  mkdirSync(dirname(target), { recursive: true });
+  makeFolders(dirname(target));
   // Whole or not at all: an editor is watching.
   const fresh = mkdtempSync(`${target}.`);
   try {

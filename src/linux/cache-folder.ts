@@ -1,6 +1,7 @@
 // Where what is kept for the next run is kept.
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
+import { makeFolders } from "./make-folders.ts";
 
 /** A folder in strobe's, which is below the user's cache folder (XDG Base Directory). It may not be there yet. */
 export function cacheFolder(name: string): string {
@@ -11,7 +12,7 @@ export function cacheFolder(name: string): string {
 export function ownFolder(name: string): string | undefined {
   const folder = cacheFolder(name);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     const { uid, mode } = lstatSync(folder);
     const isFolder = (mode & 0o170000) === 0o040000;
     return isFolder && uid === process.geteuid?.() && (mode & 0o022) === 0 ? folder : undefined;

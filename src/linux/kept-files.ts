@@ -1,7 +1,8 @@
 // Files that a run leaves for the next one. Whatever goes wrong with them, what they hold is found out again.
 import {
-  closeSync, fstatSync, futimesSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+  closeSync, fstatSync, futimesSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
 } from "node:fs";
+import { makeFolders } from "./make-folders.ts";
 
 /** What a folder of them may take: those that were not used for longest go first. */
 export interface Most { readonly files: number; readonly bytes?: number }
@@ -51,7 +52,7 @@ export class KeptFiles {
   write(name: string, contents: string | Uint8Array): void {
     const unfinished = `${this.#path(name)}.${process.pid}`;
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolders(this.#folder, 0o700);
       writeFileSync(unfinished, contents, { flag: "wx", mode: 0o600 });
       renameSync(unfinished, this.#path(name));
       this.#tidy();
