@@ -4,6 +4,7 @@ import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
 import { kernelVersion } from "../linux/features.ts";
+import { isDamage } from "../providers/registry.ts";
 import { AttachError } from "../session/attachments.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
@@ -15,6 +16,10 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof LinuxError && error.log) {
     return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
       + (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n");
+  }
+  if (isDamage(error)) {
+    const place = verbose ? `${error.stack}\n` : "";
+    return `strobe: ${error.message}\n${place}A program that is probed, or its debug file, is damaged or cut short: build it again, or copy it anew.\n`;
   }
   if (error instanceof LinuxError) return `strobe: ${error.message}\n${kernelTooOld()}`;
   if (error instanceof AttachError) {

@@ -1,6 +1,6 @@
 // Functions and static probes of programs.
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
-import { findBinaries } from "../providers/binaries.ts";
+import { findBinaries, noBinary } from "../providers/binaries.ts";
 import { DebugTypes } from "../providers/debug-types.ts";
 import type { Binary, System } from "../providers/system.ts";
 import type { Page } from "./page.ts";
@@ -9,7 +9,7 @@ import { argumentsText, propertyName, typeText, type Place } from "./type-text.t
 /** A program that is not there. */
 export class NoSuchProgram extends Error {
   constructor(program: string) {
-    super(`there is no program or library ${program}`);
+    super(noBinary(program)[0]);
     this.name = "NoSuchProgram";
   }
 }

@@ -1,5 +1,5 @@
 // Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { demangle } from "../linux/demangle.ts";
 import type { Binary, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
@@ -25,6 +25,21 @@ export function findBinaries(target: string, pid: number | undefined, system: Sy
     }
   }
   return [...found.values()];
+}
+
+/** Why a name means no binary, and what to do about it. */
+export function noBinary(target: string): readonly [message: string, help: string] {
+  let kind: "folder" | "file" | undefined;
+  try {
+    kind = target.includes("/") && !hasWildcard(target) ? (statSync(target).isDirectory() ? "folder" : "file") : undefined;
+  } catch {
+    // It is not there.
+  }
+  switch (kind) {
+    case "folder": return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
+    case "file": return [`\`${target}\` is no program and no library (ELF)`, "what a script does is seen in the program that runs it"];
+    case undefined: return [`there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds"];
+  }
 }
 
 function processes(): number[] {

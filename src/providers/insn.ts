@@ -5,7 +5,7 @@ import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import { findBinaries, unquote } from "./binaries.ts";
+import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { kprobe } from "./kprobe.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
@@ -84,7 +84,7 @@ function parse(parts: readonly string[]): Wanted | undefined {
 
 function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
-  if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
+  if (binaries.length === 0) return missing(spec, options, ...noBinary(wanted.binary));
   const variants: Variant[] = [];
   const diagnostics: Diagnostic[] = [];
   let functions = 0;

@@ -1,7 +1,7 @@
 // plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike a uprobe on
 // the function, this sees one caller's calls only, and no symbols of the library are needed.
 import type { SiteRef } from "../language/check/checked.ts";
-import { findBinaries, unquote } from "./binaries.ts";
+import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { variantsByFunction } from "./function-code.ts";
 import type { Context } from "../language/context.ts";
 import type { Provider } from "./provider.ts";
@@ -38,7 +38,7 @@ export const plt: Provider = {
     const wanted = rest.join(":");
     if (target === "" || wanted === "") return wrongParts(spec, usage);
     const binaries = findBinaries(target, options.pid, system);
-    if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds");
+    if (binaries.length === 0) return missing(spec, options, ...noBinary(target));
     const sites: SiteRef[] = [];
     const names: string[] = [];
     for (const binary of binaries) {

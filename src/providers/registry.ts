@@ -5,7 +5,7 @@ import type { ProbeSpec } from "../language/program.ts";
 import { begin, end } from "./begin-end.ts";
 import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { rawtracepoint } from "./rawtracepoint.ts";
-import { didYouMean } from "./resolution.ts";
+import { didYouMean, missing } from "./resolution.ts";
 import type { System } from "./system.ts";
 import { interval, profile } from "./timers.ts";
 import { tracepoint } from "./tracepoint.ts";
@@ -58,7 +58,18 @@ export function allProviders(): readonly Provider[] {
 /** The sites of a spec as a front-end gives it: finds the provider and lets it resolve the rest. */
 export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution {
   const provider = findProvider(spec.provider);
-  return provider ? provider.resolve(spec, system, options) : { variants: [], diagnostics: [unknownProvider(spec, system)] };
+  if (!provider) return { variants: [], diagnostics: [unknownProvider(spec, system)] };
+  try {
+    return provider.resolve(spec, system, options);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return missing(spec, options, `what \`${spec.text}\` is in cannot be read: ${error.message}`, "the file is damaged or cut short: build it again, or copy it anew");
+  }
+}
+
+/** Bytes that are not what their format says. By name: what reads binaries is not loaded for a script that probes none. */
+export function isDamage(error: unknown): error is Error {
+  return error instanceof Error && ["ElfError", "DwarfError", "BtfError"].includes(error.name);
 }
 
 function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {

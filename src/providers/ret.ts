@@ -7,7 +7,7 @@ import { functionEnds, type FunctionEnds } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import { findBinaries, unquote } from "./binaries.ts";
+import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { insideUserFunction, namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
@@ -73,7 +73,7 @@ function parse(parts: readonly string[]): Asked | undefined {
 
 function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
-  if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${wanted.binary}\``, "give a path, or a name that the shell or the loader finds");
+  if (binaries.length === 0) return missing(spec, options, ...noBinary(wanted.binary));
   const variants: Variant[] = [];
   const endings: Ending[] = [];
   const notes: Diagnostic[] = [];

@@ -5,7 +5,7 @@ import type { ProbeSpec } from "../language/program.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
-import { cppName, findBinaries, unquote } from "./binaries.ts";
+import { cppName, findBinaries, noBinary, unquote } from "./binaries.ts";
 import { asGoHasIt } from "./go-context.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
@@ -79,7 +79,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const source = sourceFile(target, options, system);
       if (source !== undefined && returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with uprobe");
       const binaries = findBinaries(source?.binary ?? target, options.pid, system);
-      if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${source?.binary ?? target}\``, "give a path, or a name that the shell or the loader finds");
+      if (binaries.length === 0) return missing(spec, options, ...noBinary(source?.binary ?? target));
 
       const { qualifier, names } = qualified(rest);
       const wanted = names.join(":");

@@ -2,7 +2,7 @@
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
 import { integer, type Type } from "../language/types.ts";
-import { findBinaries, unquote } from "./binaries.ts";
+import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { hostMachine, type Machine } from "./registers.ts";
 import { didYouMean, groupBy, missing, refused, resolved, usesNumbered, variantsOf, wrongParts } from "./resolution.ts";
@@ -44,7 +44,7 @@ export const usdt: Provider = {
     if (target === undefined || rest.length < 1 || rest.length > 2 || rest.at(-1) === "") return wrongParts(spec, usdt.usage);
     const [namespace, name] = rest.length > 1 && rest[0] !== "" ? [rest[0], rest[1]] : ["*", rest.at(-1)!];
     const binaries = findBinaries(target === "" ? "*" : target, options.pid, system);
-    if (binaries.length === 0) return missing(spec, options, `there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds");
+    if (binaries.length === 0) return missing(spec, options, ...noBinary(target));
     const found = binaries.flatMap((binary) => binary.usdtProbes()
       .filter((probe) => matches(namespace, probe.provider) && matches(name, probe.name))
       .map((probe): Found => ({ binary, probe })));
