@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { format } from "../language/bpftrace/format.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { useColor } from "./errors.ts";
+import { during, readText } from "./files.ts";
 import { UsageError } from "./options.ts";
 
 /**
@@ -23,13 +24,13 @@ export function formatFiles(argv: readonly string[]): number {
     if (after === undefined || after === before) continue;
     process.stdout.write(`${file}\n`);
     if (check) exitCode = 1;
-    else writeFileSync(file, after);
+    else during(`write to "${file}"`, () => writeFileSync(file, after));
   }
   return exitCode;
 }
 
 function formatInput(): number {
-  return formatText({ name: "stdin", text: readFileSync(0, "utf8") });
+  return formatText({ name: "stdin", text: readText(0) });
 }
 
 /** `--fmt`: to standard output. */
@@ -37,15 +38,6 @@ export function formatText({ name, text }: Source): number {
   const after = formatted(name, text);
   if (after !== undefined) process.stdout.write(after);
   return after === undefined ? 1 : 0;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(code === "ENOENT" ? `no such file: ${file}` : `cannot read ${file}: ${code}`);
-  }
 }
 
 function formatted(name: string, text: string): string | undefined {

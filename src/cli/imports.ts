@@ -1,11 +1,12 @@
 // `import "helpers.bt";` and `#include "types.h"`: the files that a script names, and those that they name, become one text with
 // it. What is imported comes first, each file once.
-import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { preprocess, type Include } from "../language/bpftrace/preprocess.ts";
 import { scan, type Token } from "../language/bpftrace/tokens.ts";
 import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
+import { readText } from "./files.ts";
 
 interface Import { readonly path: Token; readonly start: number; readonly end: number }
 
@@ -31,7 +32,7 @@ export function withImports(source: Source, folder: string, headers: Headers = {
       for (const file of filesOf(one, path, from)) {
         if (seen.has(file)) continue;
         seen.add(file);
-        add({ name: file, text: readFileSync(file, "utf8") }, dirname(file), true);
+        add({ name: file, text: readText(file) }, dirname(file), true);
       }
     }
     parts.push({ name: one.name, start: text.length });
@@ -40,7 +41,7 @@ export function withImports(source: Source, folder: string, headers: Headers = {
   const addHeader = (file: string): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    add({ name: file, text: readFileSync(file, "utf8") }, dirname(file), true);
+    add({ name: file, text: readText(file) }, dirname(file), true);
   };
   for (const name of headers.files) {
     const file = existing([folder, ...headers.folders], name);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { compileScript, thisMachine } from "../api/compile.ts";
+import { ScriptError } from "../language/diagnostic.ts";
 import { listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
@@ -9,23 +10,35 @@ import { readScript } from "./script.ts";
 
 const flushCharacters = 1 << 16;
 
-/** `-l`: probes of a pattern, of a script, or all; a line each, with -v their arguments. */
+/** `-l`: probes of a pattern, of a script, or all; a line each, with -v their arguments. 1 when there are none. */
 export function list(options: Options): number {
   let text = "";
+  let found = false;
   const flush = (): void => {
     writeFully(1, new TextEncoder().encode(text));
     text = "";
   };
   try {
     for (const { probe, details = [] } of listed(options)) {
+      found = true;
       text += `${probe}\n${details.map((line) => `${line}\n`).join("")}`;
       if (text.length > flushCharacters) flush();
     }
     flush();
   } catch (error) {
-    if (!(error instanceof OutputClosed)) throw error;
+    if (error instanceof OutputClosed) return 0;
+    throw error;
   }
-  return 0;
+  if (!found && options.words.length > 0) process.stderr.write(`strobe: ${whyNone(options.words[0], options)}\n`);
+  return found ? 0 : 1;
+}
+
+/** What an attempt to probe would be told. */
+function whyNone(pattern: string, options: Options): string {
+  const { diagnostics } = compileScript({ name: "-l", text: `${pattern} { }` }, { pid: options.pid, unsafe: true });
+  const error = diagnostics.find(({ severity, code }) => severity === "error" && code === "name");
+  const help = error?.help === undefined ? "" : `\n${error.help}`;
+  return error === undefined || !pattern.includes(":") ? `no probe matches \`${pattern}\`` : `${error.message}${help}`;
 }
 
 function* listed(options: Options): Iterable<Listed> {
@@ -48,7 +61,8 @@ function patterns(word: string): string[] {
 /** What a script would attach to. */
 function* probesOfScript(options: Options): Iterable<Listed> {
   const { source, positional } = readScript(options);
-  const { program } = compileScript(source, { positional, named: options.named, pid: options.pid, unsafe: true });
+  const { program, diagnostics } = compileScript(source, { positional, named: options.named, pid: options.pid, unsafe: true });
+  if (diagnostics.some(({ severity, code }) => severity === "error" && code === "syntax")) throw new ScriptError(program.source, diagnostics);
   const system = thisMachine();
   for (const { specs } of program.probes) {
     for (const { text } of specs) {

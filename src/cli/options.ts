@@ -182,6 +182,7 @@ export function readOptions(argv: readonly string[]): Options {
   }
 
   const has = (name: FlagName) => values.has(name);
+  if (has("pid") && has("command")) throw new UsageError("-p and -c exclude each other: trace a process that runs, or one that is started");
   if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
   return {
     execute: values.get("execute"),

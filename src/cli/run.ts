@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import type { CompiledScript } from "../api/compile.ts";
 import { KeptPlan } from "../api/kept-plans.ts";
 import { openScript } from "../api/open.ts";
@@ -9,6 +9,7 @@ import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
+import { openOutput } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { StatusLine } from "./status.ts";
@@ -43,7 +44,7 @@ export async function run(options: Options, build: string | undefined): Promise<
     }
   }
 
-  const output = options.output === undefined ? standardOutput : openSync(options.output, "w");
+  const output = options.output === undefined ? standardOutput : openOutput(options.output);
   const consumer = options.format === "json"
     ? new (json().JsonConsumer)({ output, buffering: options.buffering, quiet: options.quiet, noWarnings: options.noWarnings })
     : new TextConsumer({
@@ -61,6 +62,8 @@ export async function run(options: Options, build: string | undefined): Promise<
       session?.stop();
     });
   }
+  // Else Node would open its debugger, to anybody on this machine.
+  process.on("SIGUSR1", () => {});
   try {
     if (known !== undefined) log?.("the script has run before: its plan was kept");
     session = await openScript(source, compiled ?? { plan: known, diagnostics: [] }, {

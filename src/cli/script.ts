@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Source } from "../language/diagnostic.ts";
+import { during, readText } from "./files.ts";
 import { UsageError, type Options } from "./options.ts";
 
 // Loaded where a script may import something.
@@ -18,13 +19,7 @@ export function readScript(options: Options, whole = true): Script {
   if (options.execute !== undefined) return { source: complete({ name: "-e", text: options.execute }, "."), positional: options.words };
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
-  if (file === "-") return { source: complete({ name: "stdin", text: readFileSync(0, "utf8") }, "."), positional };
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(code === "ENOENT" ? `no such file: ${file} (a program goes behind -e)` : `cannot read ${file}: ${code}`);
-  }
-  return { source: complete({ name: file, text }, dirname(file)), positional };
+  if (file === "-") return { source: complete({ name: "stdin", text: readText(0) }, "."), positional };
+  if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined) throw new UsageError(`no such file: ${file} (a program goes behind -e)`);
+  return { source: complete({ name: file, text: readText(file) }, dirname(file)), positional };
 }

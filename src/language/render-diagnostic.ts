@@ -59,8 +59,9 @@ function lineAt(text: string, offset: number): Line {
     number++;
     start = next + 1;
   }
-  const end = text.indexOf("\n", start);
-  return { number, start, end: end < 0 ? text.length : end };
+  const next = text.indexOf("\n", start);
+  const end = next < 0 ? text.length : next;
+  return { number, start, end: text[end - 1] === "\r" && end > start ? end - 1 : end };
 }
 
 function clamp(text: string, { start, end }: Span): Span {

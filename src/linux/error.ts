@@ -45,6 +45,12 @@ const words: Readonly<Record<string, string>> = {
   ENOTSUPP: "not supported by this kernel",
   EFAULT: "bad address",
   EILSEQ: "not an instruction's first byte",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of the path is no folder",
+  ELOOP: "its links go in circles",
+  ENAMETOOLONG: "the name is too long",
+  EROFS: "the file system is read-only",
+  EIO: "it cannot be read or written",
 };
 
 export interface LinuxErrorDetails {

@@ -1,0 +1,70 @@
+// Files that a person names: scripts to read, a file for the output. What goes wrong with them is said in words.
+import { closeSync, openSync, readSync } from "node:fs";
+import { LinuxError } from "../linux/error.ts";
+import { UsageError } from "./options.ts";
+
+/** Bytes of the largest script. Those that programs write have some megabytes. */
+const most = 16 << 20;
+
+/** The text of a script: a path, or 0 for standard input. A byte order mark is left out. @throws LinuxError, UsageError */
+export function readText(file: string | 0): string {
+  const name = file === 0 ? "standard input" : file;
+  const bytes = during(`read ${name}`, () => readBytes(file));
+  if (bytes === undefined) throw new UsageError(`${name} is no script: it has more than ${most >> 20} MB`);
+  const zero = bytes.indexOf(0);
+  if (zero >= 0) {
+    const wide = bytes.length > 1 && (bytes.readUInt16LE(0) === 0xfeff || bytes.readUInt16LE(0) === 0xfffe);
+    throw new UsageError(wide ? `${name} is text in UTF-16: a script must be in UTF-8 (iconv -t UTF-8)` : `${name} is no script: its byte ${zero} is 0, as in no text`);
+  }
+  return bytes.toString("utf8", bytes.subarray(0, 3).equals(mark) ? 3 : 0);
+}
+
+/** UTF-8's byte order mark. */
+const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** undefined when it is too large. */
+function readBytes(file: string | 0): Buffer | undefined {
+  const descriptor = file === 0 ? 0 : openSync(file, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (let left = most + 1; left > 0;) {
+      const room = Buffer.allocUnsafe(Math.min(left, 64 << 10));
+      const got = readSome(descriptor, room);
+      if (got === 0) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+      chunks.push(room.subarray(0, got));
+      left -= got;
+    }
+    return undefined;
+  } finally {
+    if (descriptor !== 0) closeSync(descriptor);
+  }
+}
+
+/** Waits for a terminal or a pipe that somebody else made non-blocking. */
+function readSome(descriptor: number, room: Buffer): number {
+  for (;;) {
+    try {
+      return readSync(descriptor, room);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+/** Opens or makes the file that -o names. @throws LinuxError */
+export function openOutput(file: string): number {
+  return during(`write to "${file}"`, () => openSync(file, "w"));
+}
+
+/** Says what strobe was doing when a call of Node's fails. `doing` follows "cannot". @throws LinuxError */
+export function during<T>(doing: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const { syscall, errno } = error as NodeJS.ErrnoException;
+    if (syscall === undefined || errno === undefined) throw error;
+    // Not the privileges that tracing needs.
+    throw new LinuxError({ call: syscall, code: -errno, doing, hint: "" });
+  }
+}

@@ -1,0 +1,110 @@
+// What people get wrong besides the language: files that are none, damaged or unreadable, places that cannot be written, options.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { bpfObjects, command, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder.path, name);
+let objects = "";
+
+before(() => {
+  objects = bpfObjects();
+  mkdirSync(at("folder"));
+  symlinkSync("loop", at("loop"));
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+async function complaint(...args: readonly string[]): Promise<string> {
+  const { code, stderr, stdout } = await strobe(args, { cwd: folder.path });
+  assert.equal(code, 1);
+  assert.equal(stdout, "");
+  return stderr.replaceAll("\n(strobe -h shows the options)", "").trimEnd();
+}
+
+describe("scripts that are none", () => {
+  const cases: readonly [name: string, bytes: Buffer | undefined, said: string][] = [
+    ["none.bt", undefined, "strobe: no such file: none.bt (a program goes behind -e)"],
+    ["folder", undefined, "strobe: cannot read folder: read: it is a folder (EISDIR)"],
+    ["loop", undefined, "strobe: cannot read loop: stat: its links go in circles (ELOOP)"],
+    ["/dev/zero", undefined, "strobe: /dev/zero is no script: it has more than 16 MB"],
+    ["/bin/ls", undefined, "strobe: /bin/ls is no script: its byte 7 is 0, as in no text"],
+    ["wide.bt", Buffer.from("\ufeffbegin { exit() }", "utf16le"), "strobe: wide.bt is text in UTF-16: a script must be in UTF-8 (iconv -t UTF-8)"],
+    ["lines.bt", Buffer.from("begin {\r\n  exot();\r\n}\r\n"), "lines.bt:2:3: error: unknown function exot()\n 2 │   exot();\n   │   ^^^^^^\nhelp: did you mean `exit`?"],
+    ["mark.bt", Buffer.from("\ufeffbegin { exot() }"), "mark.bt:1:9: error: unknown function exot()\n 1 │ begin { exot() }\n   │         ^^^^^^\nhelp: did you mean `exit`?"],
+  ];
+  for (const [name, bytes, said] of cases) {
+    test(name, async () => {
+      if (bytes !== undefined) writeFileSync(at(name), bytes);
+      assert.equal(await complaint(name), said);
+    });
+  }
+
+  test("laying them out, too", async () => {
+    assert.equal(await complaint("fmt", "/bin/ls"), "strobe: /bin/ls is no script: its byte 7 is 0, as in no text");
+    assert.equal(await complaint("fmt", "none.bt"), "strobe: cannot read none.bt: open: no such thing (ENOENT)");
+  });
+});
+
+test("output that cannot be written", async () => {
+  assert.equal(await complaint("-o", "none/out", "-e", "begin { exit() }"), 'strobe: cannot write to "none/out": open: no such thing (ENOENT)');
+  assert.equal(await complaint("-o", "folder", "-e", "begin { exit() }"), 'strobe: cannot write to "folder": open: it is a folder (EISDIR)');
+  assert.equal(await complaint("-o", "/dev/full", "-e", "begin { print(1); exit() }"), "strobe: cannot write the output: write: no space left (ENOSPC)");
+  assert.equal(await complaint("--emit", "ts", "-o", "none/out", "-e", "begin { exit() }"), 'strobe: cannot write to "none/out": open: no such thing (ENOENT)');
+});
+
+test("a cache folder in which nothing can be made is done without", async () => {
+  const { code, stdout } = await strobe(["-e", "begin { print(1); exit() }"], { env: { ...process.env, XDG_CACHE_HOME: "/proc" } });
+  assert.equal(code, 0);
+  assert.equal(stdout.trim(), "1");
+});
+
+test("what is probed is no program", async () => {
+  assert.match(await complaint("-e", "uprobe:/etc/passwd:main { }"), /error: `\/etc\/passwd` is no program and no library \(ELF\)/);
+  assert.match(await complaint("-e", "uprobe:/bin/:main { }"), /error: `\/bin\/` is a folder\n.*\n.*\nhelp: name what is in it, as in `\/bin\/\*`/);
+  assert.match(await complaint("-e", "usdt:/none:a:b { }"), /error: there is no program or library `\/none`/);
+});
+
+test("a damaged program is told with the probe", async () => {
+  const bytes = readFileSync(compileC(folder.path, "whole", "int main(void) { return 0; }"));
+  writeFileSync(at("cut"), bytes.subarray(0, 2000), { mode: 0o755 });
+  for (const probe of [`uprobe:${at("cut")}:main`, `ret:${at("cut")}:main`]) {
+    const said = await complaint("-e", `${probe} { }`);
+    assert.match(said, /^-e:1:1: error: what `.*cut:main` is in cannot be read: malformed ELF file: something lies outside the file\n/);
+    assert.match(said, /help: the file is damaged or cut short: build it again, or copy it anew$/);
+  }
+  const listing = await complaint("-l", `uprobe:${at("cut")}:*`);
+  assert.match(listing, /^strobe: malformed ELF file: .*\nA program that is probed, or its debug file, is damaged or cut short/);
+});
+
+test("listing what is not there says so", async () => {
+  assert.equal(await complaint("-l", "nosuch"), "strobe: no probe matches `nosuch`");
+  assert.equal(await complaint("-l", "uprobe:/none:*"), "strobe: there is no program or library `/none`\ngive a path, or a name that the shell or the loader finds");
+  assert.match(await complaint("-l", "tracepoint:schde:sched_switch"), /^strobe: there are no tracepoints of the category `schde`\ndid you mean/);
+  assert.match(await complaint("-l", "-e", "begin {"), /^-e:1:7: error: expected `}` at the end of the probe/);
+});
+
+test("a process and a command exclude each other", async () => {
+  assert.equal(await complaint("-p", "1", "-c", "true", "-e", "begin { exit() }"),
+    "strobe: -p and -c exclude each other: trace a process that runs, or one that is started");
+});
+
+test("SIGUSR1 opens no debugger", async () => {
+  const running = startStrobe(["-e", "interval:s:10 { }"]);
+  await running.attached;
+  running.child.kill("SIGUSR1");
+  const { code, stderr } = await interrupt(running);
+  assert.equal(code, 0);
+  assert.doesNotMatch(stderr, /Debugger/);
+});
+
+test("nobody reads what is listed or told", () => {
+  const { status, stderr } = spawnSync("bash", ["-c", `set -o pipefail; '${process.execPath}' '${command}' -l 'tracepoint:*' | head -1`], { encoding: "utf8" });
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+});
