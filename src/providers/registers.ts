@@ -30,7 +30,7 @@ const x86Order = [
 
 const x86_64: RegisterFile = {
   machine: "x86-64",
-  offsets: new Map(x86Order.map((name, i) => [name, i * 8])),
+  offsets: new Map([...x86Order.map((name, i) => [name, i * 8] as const), ["pc", x86Order.indexOf("ip") * 8]]),
   callArguments: ["di", "si", "dx", "cx", "r8", "r9"],
   systemCallArguments: ["di", "si", "dx", "r10", "r8", "r9"],
   result: "ax",

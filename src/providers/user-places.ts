@@ -65,7 +65,7 @@ function placeAt(binary: Binary, wanted: string, address: bigint): Places {
   const within = binary.functionAt(offset);
   const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
   if (inside !== undefined) return { problem: `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}` };
-  return just({ name: wanted, offset });
+  return just({ name: wanted, ...(within === undefined ? {} : { func: within.name }), offset });
 }
 
 function placeIn(binary: Binary, wanted: string, name: string, by: string, returns: boolean): Places | undefined {
@@ -77,7 +77,7 @@ function placeIn(binary: Binary, wanted: string, name: string, by: string, retur
   if (offset >= symbol.size && symbol.size > 0n) return { problem: `\`${symbol.name}\` has only ${symbol.size} bytes` };
   const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
   if (inside !== undefined) return { problem: `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}` };
-  return just({ name: wanted, offset: symbol.fileOffset + offset });
+  return just({ name: wanted, func: symbol.name, offset: symbol.fileOffset + offset });
 }
 
 /**

@@ -8,7 +8,7 @@ import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";
 import type { Body } from "./pass.ts";
-import { needsKernel, report } from "./pass.ts";
+import { needsKernel, report, warn } from "./pass.ts";
 
 const fullStack = 127;
 
@@ -80,6 +80,10 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }
+    case "cpid":
+      // An editor has no command line to be without one.
+      if (body.pass.options.command === undefined && body.pass.options.parameters !== undefined) warn(body, "placement", span, "cpid is 0: there is no command", "-c gives one; has_cpid tells whether there is");
+      return node(spec.type ?? unknownType);
     case "curtask": return node(taskType(body));
     default: return node(spec.type ?? unknownType);
   }

@@ -196,7 +196,6 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["begin { $t = (1, 2); print($t.5) }", "limit: there is no element 5 in a tuple of 2"],
   ["begin { @s = 1; for ($kv : @s) { } }", "type: @s has no keys to go over"],
   ["begin { 1; }", "unused: this value is not used"],
-  ["begin { print(has_cpid ? cpid : 0); print(cpid) }", "placement: cpid is 0: there is no command"],
   ["begin { strlen(comm); @m[1] = 2; has_key(@m, 1); delete(@m, 1); _ = has_key(@m, 1); }", "unused: this value is not used", "unused: this value is not used"],
   ["begin { let $a; let $b: int32; if (find(@m, 1, $b)) { return; print(1); } @m[1] = (int32)2; }", "unused: nothing is ever assigned to $a", "unused: nothing leads here"],
   ["begin { @m = -1; let $a: uint16 = @m; let $b: uint64 = cpu; let $c: uint8 = $a + 1; }", "type: not every int64 fits uint16"],
@@ -214,3 +213,10 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
 for (const [script, ...said] of refused) {
   test(`refuses ${script}`, () => assert.deepEqual(run(script).said, said));
 }
+
+test("cpid without a command is said, where there is a command line", () => {
+  const script = "begin { print(has_cpid ? cpid : 0); print(cpid) }";
+  assert.deepEqual(run(script).said, []);
+  assert.deepEqual(run(script, { parameters: new Map() }).said, ["placement: cpid is 0: there is no command"]);
+  assert.deepEqual(run(script, { parameters: new Map(), command: "true" }).said, []);
+});

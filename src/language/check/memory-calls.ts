@@ -2,6 +2,7 @@
 import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
+import { textLength } from "../text-bytes.ts";
 import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
 import { boolType, i32, u16, u32, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
@@ -79,7 +80,7 @@ const str: CallCheck = (written, body) => {
   return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body) } };
 };
 
-/** Text as it is; a pointer or an array through str(). */
+/** Text as it is; a pointer or an array through str(); a probe's name where it is the only one. */
 function asText(value: Expression, body: Body): Expression {
   switch (value.type.kind) {
     case "string":
@@ -89,8 +90,14 @@ function asText(value: Expression, body: Body): Expression {
       const size = value.type.kind === "array" ? sizeOf(value.type) + 1 : body.pass.config.maxStringLength;
       return { kind: "call", name: "str", args: [value], span: value.span, type: { kind: "string", capacity: size } };
     }
-    default: return { ...value, type: report(body, "type", value.span, `expected text, not a ${describe(value.type)}`) };
+    case "named": {
+      const [first, ...others] = value.kind === "builtin" && value.name === "probe" ? body.sites : [];
+      if (first === undefined || others.some(({ name }) => name !== first.name)) break;
+      return { kind: "string", value: first.name, span: value.span, type: { kind: "string", capacity: textLength(first.name) + 1 } };
+    }
+    default: break;
   }
+  return { ...value, type: report(body, "type", value.span, `expected text, not a ${describe(value.type)}`) };
 }
 
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
@@ -99,7 +106,7 @@ const texts: (count: number) => CallCheck = (count) => (call, body) => {
   const [text] = args;
   if (call.name === "strlen" && text.kind === "string") {
     // Up to the first zero, as the text is anywhere else.
-    const length = BigInt(Buffer.byteLength(text.value.split("\0", 1)[0]));
+    const length = BigInt(textLength(text.value.split("\0", 1)[0]));
     return integerLiteral(length, u64, call.span);
   }
   return { ...call, args, type: textResult[call.name] };
