@@ -38,6 +38,8 @@ const placesOf = (text: string): string[] => resolve(text).variants.flatMap(({ s
 test("all functions of a name are probed, by their addresses, and that is said", () => {
   assert.deepEqual(placesOf("kretprobe:show"), ["1000", "2000", "9000"].map((address) => `kretprobe:show show 0x${address} of kretprobe:show`));
   assert.deepEqual(resolve("kretprobe:show").diagnostics.map(({ severity, message }) => [severity, message]), [["warning", "`show` is the name of 3 functions: probing all of them"]]);
+  // What a wildcard takes in may be refused in part, though it be of one name.
+  assert.deepEqual(placesOf("kretprobe:sho*"), ["1000", "2000", "9000"].map((address) => `kretprobe:show show 0x${address} of kretprobe:sho*`));
   assert.deepEqual(placesOf("kretprobe:only"), ["kretprobe:only only only"]);
   // Nothing to choose from, but the kernel would not know that.
   assert.deepEqual(placesOf("kretprobe:setup"), ["kretprobe:setup setup 0x3000"]);

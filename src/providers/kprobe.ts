@@ -112,7 +112,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const sites = targets.map(({ name: symbol, address }): SiteRef => {
         const place: KprobeSite = {
           ...(address === undefined ? { symbol, offset } : { offset: address + offset }), ...(maxactive === undefined ? {} : { maxactive }),
-          ...(names.length > 1 || several ? { wildcard: spec.text } : {}),
+          ...(targets.length > 1 ? { wildcard: spec.text } : {}),
         };
         return { name: shown(offset > 0n ? `${symbol}+${offset}` : symbol), func: symbol, data: place };
       });

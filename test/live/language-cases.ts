@@ -27,6 +27,8 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "division by zero is one, and said", script: begin("$z = 0; print(5 / $z); @x = 7; @x %= $z;"), output: `1\n${maps("@x: 1\n")}`,
     stderr: ["-e:1:23-29", "-e:1:40-48"].map((place) => `${place}: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n`).join("") },
   { name: "a value or another", script: begin("$x = 0; print($x ?: 5); print(7 ?: 5);"), output: `5\n7\n${end}` },
+  { name: "what is known before running", script: `macro kind(x) { if comptime is_ptr(x) { "pointer" } else { "value" } } ${begin('print(comptime (1 + 2)); if comptime (sizeof(uint32) == 4 && "a" == "a") { print(4); } else { fail("no"); } print(kind(1)); print(kind((int8 *)0));')}`,
+    output: `3\n4\nvalue\npointer\n${end}` },
   { name: "the type of an expression", script: begin("$x = (uint8)5; $y = (typeof($x))300; print($y); let $z: typeof($x) = 7; print(sizeof($z));"), output: `44\n1\n${end}` },
 
   { name: "narrow unsigned numbers wrap at their width", script: begin("$a = (uint8)5; $b = (uint32)7; print((-$a, ~$a, -$b, ~$b, ~(uint16)5, -(int8)5, ~(int32)5)); @[~$a] = -$b;"),

@@ -199,6 +199,14 @@ function parseName(p: Cursor): Expression {
       const found = p.grammar.ifElse(p);
       return found.value ?? p.fail("this `if` has no value: each branch must end in an expression without `;`, and `else` is needed", found.statement.span);
     });
+    case "comptime":
+      // `comptime is_ptr(x)` is `comptime(is_ptr(x))`.
+      if (p.peek().text === "(") break;
+      return p.nested(() => {
+        p.advance();
+        const operand = parseUnary(p);
+        return { kind: "call", name, args: [operand], type: unknownType, span: { start: token.start, end: operand.span.end } };
+      });
     case "typeof":
       p.fail("`typeof` gives a type: it can be a cast's, a declaration's or a macro's argument");
     // falls through: fail() does not return

@@ -48,6 +48,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "strftime", form: "function", arity: [2, 2], signature: "strftime(\"format\", nanoseconds)", placement: "both", type: { kind: "named", of: "timestamp" }, doc: "A point in time as text." },
 
   // ── questions about the script, answered before it runs ──
+  { name: "comptime", spelling: { typescript: [] }, form: "function", arity: [1, 1], signature: "comptime expression", placement: "both", doc: "The expression, which must be known before the script runs." },
   { name: "is_array", form: "function", arity: [1, 1], signature: "is_array(value)", placement: "both", type: boolType, doc: "Whether a value is an array." },
   { name: "is_integer", form: "function", arity: [1, 1], signature: "is_integer(value)", placement: "both", type: boolType, doc: "Whether a value is an integer." },
   { name: "is_literal", form: "function", arity: [1, 1], signature: "is_literal(value)", placement: "both", type: boolType, doc: "Whether an expression is a literal." },

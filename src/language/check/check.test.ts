@@ -185,6 +185,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["kprobe:f { print(reg(\"xx\")) }", "name: there is no register `xx`"],
   ["begin { @[1] = tseries(1, 1s, 1366) }", "limit: tseries() keeps at most 1365 intervals under a key"],
   ["begin { @ = tseries(1, 1s, 100001) }", "limit: tseries() keeps at most 100000 intervals"],
+  ["begin { $a = 5; if comptime ($a == 5) { } }", "arguments: this is not known before the script runs"],
   ["begin { print(&pid) }", "type: `&` is for variables and maps"],
   ["begin { @m[1] = 1; print(&@m[1]) }", "type: an entry of @m has no address"],
   ["begin { @c = count(); print(&@c) }", "type: @c has no address: each CPU has its own count_t"],

@@ -37,6 +37,10 @@ export function constantOf(expression: Expression): bigint | undefined {
 }
 
 function binaryConstant(expression: Extract<Expression, { kind: "binary" }>): bigint | undefined {
+  const { left: first, right: second, operator } = expression;
+  if (first.kind === "string" && second.kind === "string" && (operator === "==" || operator === "!=")) {
+    return (first.value === second.value) === (operator === "==") ? 1n : 0n;
+  }
   const left = constantOf(expression.left);
   const right = constantOf(expression.right);
   if (left === undefined || right === undefined) return undefined;

@@ -410,6 +410,12 @@ const question: (answer: (value: Expression) => boolean) => CallCheck = (answer)
   return value.type.kind === "unknown" ? { ...call, type: boolType } : truth(answer(value), call);
 };
 
+const beforehand: CallCheck = (call, body) => {
+  const value = checkExpression(call.args[0], body);
+  if (value.type.kind === "unknown" || value.kind === "string" || constantOf(value) !== undefined) return value;
+  return { ...call, args: [value], type: report(body, "arguments", call.span, "this is not known before the script runs", "comptime is for what literals, types and is_ptr() and the like tell") };
+};
+
 /** Error pointers are the last 4095 addresses. */
 const isError: CallCheck = (call, body) => {
   const address = checkCast({ kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span: call.span }, operand: call.args[0], span: call.span, type: unknownType }, body);
@@ -446,6 +452,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
   syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
   signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie, skboutput: packet,
+  comptime: beforehand,
   is_array: question((v) => v.type.kind === "array"), is_integer: question((v) => v.type.kind === "integer"),
   is_literal: question((v) => v.kind === "integer" || v.kind === "string" || v.kind === "boolean"), is_ptr: question((v) => v.type.kind === "pointer"),
   is_str: question((v) => v.type.kind === "string"), is_unsigned_integer: question((v) => v.type.kind === "integer" && !v.type.signed),

@@ -385,6 +385,8 @@ class Writer {
 
   #call({ name, args, span }: Call): string {
     const [first, ...rest] = args;
+    // What is known before the script runs is so in any case.
+    if (name === "comptime") return this.#value(first, memberStrength);
     const own = this.#names.get(`function ${name}`);
     if (own !== undefined) {
       const { parameters } = this.#functions.get(name)!;
