@@ -7,13 +7,14 @@ import { scan, type Token } from "../language/bpftrace/tokens.ts";
 import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { readText } from "./files.ts";
+import { UsageError } from "./options.ts";
 
 interface Import { readonly path: Token; readonly start: number; readonly end: number }
 
 /** -I and --include: where else headers are, and those that every script has. */
 export interface Headers { readonly folders: readonly string[]; readonly files: readonly string[] }
 
-/** `folder`: what paths in the script are relative to. @throws ScriptError */
+/** `folder`: what paths in the script are relative to. @throws ScriptError, UsageError */
 export function withImports(source: Source, folder: string, headers: Headers = { folders: [], files: [] }): Source {
   if (headers.files.length === 0 && !source.text.includes("import") && !source.text.includes("include")) return source;
   const parts: SourcePart[] = [];
@@ -46,6 +47,7 @@ export function withImports(source: Source, folder: string, headers: Headers = {
   for (const name of headers.files) {
     const file = existing([folder, ...headers.folders], name);
     if (file !== undefined) addHeader(file);
+    else if (/^\.{0,2}\//.test(name)) throw new UsageError(`there is no file ${name} to include`);
   }
   add(source, folder, false);
   return parts.length === 1 ? source : { name: source.name, text, parts };

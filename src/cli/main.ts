@@ -32,6 +32,7 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     const vmlinux = options.vmlinux ?? process.env["BPFTRACE_VMLINUX"];
     if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
+    if (options.debuginfo.length > 0) process.env["STROBE_DEBUGINFO"] = options.debuginfo.join(":");
     const exitCode = await dispatch(options, build);
     return { exitCode, traced: exitCode === 0 && traces(options) };
   } catch (error) {

@@ -11,6 +11,11 @@ test("short switches join, and a value may be attached or follow", () => {
   assert.deepEqual(options.words, ["tracepoint:*"]);
 });
 
+test("--debuginfo takes folders, and more of them", () => {
+  assert.deepEqual(readOptions(["--debuginfo", "/bin/debug:./lib", "--debuginfo=..", "-e", "x"]).debuginfo, ["/bin/debug", "./lib", ".."]);
+  assert.deepEqual(readOptions(["-e", "x"]).debuginfo, []);
+});
+
 test("--vmlinux takes a file", () => {
   assert.equal(readOptions(["--vmlinux", "debug/vmlinux", "-e", "x"]).vmlinux, "debug/vmlinux");
   assert.throws(() => readOptions(["-e", "x", "--vmlinux"]), /--vmlinux needs a value/);

@@ -34,6 +34,7 @@ export const flags = {
   follow: { long: "follow", group: "What to trace", doc: "with -p or -c: that process and the children it starts, and no other" },
   probeFilter: { long: "probe-filter", value: "REGEX", group: "What to trace", doc: "attach only probes whose names match (begin and end always run)" },
   vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
+  debuginfo: { long: "debuginfo", value: "DIR", group: "What to trace", doc: "look for debug files in this folder, too (from the binary on where it is relative); several with : in between" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
   format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
@@ -87,6 +88,7 @@ export interface Options {
   readonly follow: boolean;
   readonly probeFilter?: RegExp;
   readonly vmlinux?: string;
+  readonly debuginfo: readonly string[];
   readonly output?: string;
   readonly format: "text" | "json" | "folded";
   readonly buffering: "line" | "full" | "none";
@@ -120,12 +122,14 @@ export function readOptions(argv: readonly string[]): Options {
   const debug: Stage[] = [];
   const headers = { folders: new Array<string>(), files: new Array<string>() };
   const words: string[] = [];
+  const debuginfo: string[] = [];
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
     if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages))));
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
+    else if (name === "debuginfo") debuginfo.push(...value.split(":").filter((folder) => folder !== ""));
     else values.set(name, value);
   };
 
@@ -198,6 +202,7 @@ export function readOptions(argv: readonly string[]): Options {
     follow: has("follow"),
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
+    debuginfo,
     output: values.get("output"),
     format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),

@@ -80,7 +80,7 @@ function debugElf(owner: DebugOwner): Found | undefined {
   if (hasDebugInfo(elf)) return { elf, path };
   const id = elf.buildId;
   const byId = id === undefined ? undefined : withBuildId(root, id);
-  return byId ?? linked(owner) ?? (id === undefined || owner.servers === false ? undefined : fetched(id));
+  return inGivenFolders(owner) ?? byId ?? linked(owner) ?? (id === undefined || owner.servers === false ? undefined : fetched(id));
 }
 
 /** Debian, Fedora and gdb keep debug files by build id; Debian's own shows the first byte as a folder. */
@@ -96,19 +96,49 @@ function checked(path: string, fits: (elf: Elf) => boolean): Found | undefined {
 
 /** .gnu_debuglink: a file name and the CRC-32 of that file, looked for where gdb does. */
 function linked({ elf, path, root }: DebugOwner): Found | undefined {
+  const link = debugLink(elf);
+  if (link === undefined) return undefined;
+  const folder = posix.dirname(path.slice(root.length));
+  return firstOf([`${folder}/${link.name}`, `${folder}/.debug/${link.name}`, `/usr/lib/debug${folder}/${link.name}`].map((place) => root + place), elf, link.crc);
+}
+
+/**
+ * $STROBE_DEBUGINFO: folders with colons in between, from the binary's own on where they are relative. bpftrace has a `+` in front
+ * of those whose files' checksums count; here they do in all.
+ */
+function inGivenFolders({ elf, path, root }: DebugOwner): Found | undefined {
+  const link = debugLink(elf);
+  const home = posix.dirname(path);
+  for (const given of (process.env["STROBE_DEBUGINFO"] ?? "").split(":")) {
+    const folder = given.replace(/^\+/, "");
+    if (folder === "") continue;
+    const base = posix.resolve(home, folder);
+    const id = elf.buildId;
+    const byId = id === undefined || id.length < 4 ? undefined : checked(`${base}/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`, (file) => (file.buildId ?? id) === id);
+    const name = posix.basename(path);
+    const inner = posix.dirname(path.slice(root.length));
+    const names = [...(link === undefined ? [] : [`${base}/${link.name}`, `${base}${inner}/${link.name}`]), `${base}/${name}.debug`, `${base}/${name}`];
+    const found = byId ?? firstOf(names, elf, link?.crc);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function debugLink(elf: Elf): { readonly name: string; readonly crc: number } | undefined {
   const section = elf.section(".gnu_debuglink");
   if (section === undefined) return undefined;
   const content = elf.content(section);
   const end = content.indexOf(0);
   const at = (end + 4) & ~3;
-  if (end <= 0 || at + 4 > content.length) return undefined;
-  const name = posix.basename(content.toString("utf8", 0, end));
-  const crc = content.readUInt32LE(at);
-  const folder = posix.dirname(path.slice(root.length));
-  for (const place of [`${folder}/${name}`, `${folder}/.debug/${name}`, `/usr/lib/debug${folder}/${name}`]) {
-    const found = checked(root + place, (file) => {
-      if (elf.buildId !== undefined && file.buildId !== undefined) return elf.buildId === file.buildId;
-      return process.getBuiltinModule("node:zlib").crc32(readFileSync(root + place)) === crc;
+  return end <= 0 || at + 4 > content.length ? undefined : { name: posix.basename(content.toString("utf8", 0, end)), crc: content.readUInt32LE(at) };
+}
+
+/** The file that was split off a binary: of its build id, or of the checksum that its debug link has. */
+function firstOf(places: readonly string[], { buildId }: Elf, crc: number | undefined): Found | undefined {
+  for (const place of places) {
+    const found = checked(place, (file) => {
+      if (buildId !== undefined && file.buildId !== undefined) return buildId === file.buildId;
+      return crc !== undefined && process.getBuiltinModule("node:zlib").crc32(readFileSync(place)) === crc;
     });
     if (found !== undefined) return found;
   }
@@ -185,6 +215,6 @@ function fetched(id: string): Found | undefined {
 function missing({ elf, shownPath }: DebugOwner): string {
   const id = elf.buildId;
   const where = id === undefined ? "" : ` (nor is there a debug file for its build id ${id})`;
-  return `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, or set `
-    + "DEBUGINFOD_URLS";
+  return `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, name `
+    + "the folder of its debug file (--debuginfo), or set DEBUGINFOD_URLS";
 }

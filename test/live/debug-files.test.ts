@@ -50,6 +50,30 @@ test("by build id, in the root that the program sees", { skip: missing }, () => 
   assert.match(here, new RegExp(`has no debug information .*${id}.*-dbgsym`));
 });
 
+test("in the folders that are given, of the very binary", { skip: missing }, (t) => {
+  const { path, debug, id } = stripped("given");
+  const elsewhere = join(folder, "elsewhere");
+  mkdirSync(elsewhere);
+  t.after(() => void delete process.env["STROBE_DEBUGINFO"]);
+  const known = (folders: string): boolean => {
+    process.env["STROBE_DEBUGINFO"] = folders;
+    return Array.isArray(names(path));
+  };
+  cpSync(debug, join(elsewhere, "program.debug"));
+  rmSync(debug);
+  assert.equal(known(folder), false);
+  assert.equal(known(`/nowhere::+${elsewhere}`), true);
+  assert.equal(known("../elsewhere"), true);
+  mkdirSync(join(elsewhere, ".build-id", id.slice(0, 2)), { recursive: true });
+  cpSync(join(elsewhere, "program.debug"), join(elsewhere, ".build-id", id.slice(0, 2), `${id.slice(2)}.debug`));
+  rmSync(join(elsewhere, "program.debug"));
+  assert.equal(known(elsewhere), true);
+  // Another program's, by the same name.
+  rmSync(join(elsewhere, ".build-id"), { recursive: true });
+  cpSync(stripped("another", "-O0").debug, join(elsewhere, "program.debug"));
+  assert.equal(known(elsewhere), false);
+});
+
 test("by debug link, beside the program or in .debug, when the checksum agrees", { skip: missing }, () => {
   for (const place of ["", ".debug"]) {
     const { path, debug } = stripped(`by-link${place}`, "-Wl,--build-id=none");
