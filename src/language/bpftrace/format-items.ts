@@ -12,12 +12,20 @@ export interface FormatItem {
   readonly newlines: number;
 }
 
+/** Where the `name=` before a spec begins; the spec's own start where there is none. */
+function nameStart(text: string, spec: number): number {
+  if (text[spec - 1] !== "=") return spec;
+  let start = spec - 1;
+  while (start > 0 && /\w/.test(text[start - 1])) start--;
+  return start === spec - 1 ? spec : start;
+}
+
 /** `specs` are the spans of probe specs, which are no tokens. The text must parse. */
 export function formatItems(text: string, specs: readonly Span[]): FormatItem[] {
   const items: FormatItem[] = [];
   const { text: blanked } = preprocess(text);
   // A probe's name belongs to its spec: `name=interval:s:1`.
-  const ends = new Map(specs.map(({ start, end }) => [start - (/\w+=$/.exec(text.slice(0, start))?.[0].length ?? 0), end]));
+  const ends = new Map(specs.map(({ start, end }) => [nameStart(text, start), end]));
   let at = 0;
   let newlines = 0;
   const add = (kind: FormatItem["kind"], end: number): void => {

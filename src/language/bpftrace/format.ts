@@ -71,7 +71,8 @@ function lineBreak(items: readonly FormatItem[], at: number, inner: Open | undef
   const between = statement && (startsBlock(previous, inner) || endsStatement(items, at, spacing));
   if (isComment(item)) {
     if (item.newlines === 0) return "none";
-    return between || (inner?.kind === "block" && inner.close === afterComments(items, at)) ? "statement" : "continuation";
+    const last = inner?.kind === "block" && spacing.beforeComments(inner.close) < at;
+    return between || last ? "statement" : "continuation";
   }
   if (inner?.kind === "block" && inner.close === at) return "statement";
   if (isComment(previous)) {
@@ -84,20 +85,13 @@ function lineBreak(items: readonly FormatItem[], at: number, inner: Open | undef
   return item.newlines > 0 && !joined ? "continuation" : "none";
 }
 
-function afterComments(items: readonly FormatItem[], at: number): number {
-  let after = at;
-  while (after < items.length && isComment(items[after])) after++;
-  return after;
-}
-
 function startsBlock(previous: FormatItem, inner: Open | undefined): boolean {
   return inner?.kind === "block" && previous.kind === "punctuation" && previous.text === "{";
 }
 
 /** Whether what stands before an item, comments aside, is the end of a statement or of the block that it is. */
 function endsStatement(items: readonly FormatItem[], at: number, spacing: Spacing): boolean {
-  let before = at - 1;
-  while (before >= 0 && isComment(items[before])) before--;
+  const before = spacing.beforeComments(at);
   if (before < 0) return true;
   const { kind, text } = items[before];
   if (kind === "directive") return true;
@@ -160,15 +154,20 @@ class Spacing {
   /** The slashes around predicates. */
   readonly #slashes = new Map<number, "open" | "close">();
 
+  /** For each item the last before it that is no comment. */
+  readonly #before: Int32Array;
+
   constructor(items: readonly FormatItem[]) {
     this.#items = items;
+    this.#before = new Int32Array(items.length + 1).fill(-1);
+    for (let at = 1; at <= items.length; at++) this.#before[at] = isComment(items[at - 1]) ? this.#before[at - 1] : at - 1;
     const open: number[] = [];
     const closing = new Map<number, number>();
     let slash = -1;
     for (const [at, { kind, text }] of items.entries()) {
       if (kind !== "punctuation") continue;
       if (text === "{" || text === "(" || text === "[") {
-        if (text === "{" && open.length === 0 && slash >= 0) this.#slashes.set(this.#before(at), "close");
+        if (text === "{" && open.length === 0 && slash >= 0) this.#slashes.set(this.beforeComments(at), "close");
         if (text === "{") slash = -1;
         open.push(at);
       } else if (text === "}" || text === ")" || text === "]") {
@@ -183,6 +182,11 @@ class Spacing {
       }
     }
     this.#closing = closing;
+  }
+
+  /** The last item before one that is no comment; -1. */
+  beforeComments(at: number): number {
+    return this.#before[at];
   }
 
   /** Where the bracket that opens at an item closes. */
@@ -221,7 +225,7 @@ class Spacing {
   #isPrefix(at: number): boolean {
     const { kind, text } = this.#items[at];
     if (kind !== "punctuation" || !prefixes.has(text)) return false;
-    const before = this.#before(at);
+    const before = this.beforeComments(at);
     if (before < 0) return true;
     const previous = this.#items[before];
     if (previous.kind !== "punctuation") return keywords.has(previous.text) || (text === "*" && this.#isType(before));
@@ -252,9 +256,4 @@ class Spacing {
     return certain || (next.kind === "word" && !keywords.has(next.text));
   }
 
-  #before(at: number): number {
-    let before = at - 1;
-    while (before >= 0 && isComment(this.#items[before])) before--;
-    return before;
-  }
 }
