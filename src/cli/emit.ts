@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { translateToTypeScript } from "../api/translate.ts";
-import { during } from "./files.ts";
+import { during, print } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 
@@ -8,7 +8,7 @@ import { readScript } from "./script.ts";
 export function emit(options: Options): number {
   const { source, positional } = readScript(options);
   const text = translateToTypeScript(source, { positional, named: options.named });
-  if (options.output === undefined) process.stdout.write(text);
+  if (options.output === undefined) print(text);
   else {
     const { output } = options;
     during(`write to "${output}"`, () => writeFileSync(output, text));

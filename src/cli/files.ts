@@ -1,6 +1,7 @@
-// Files that a person names: scripts to read, a file for the output. What goes wrong with them is said in words.
+// Files that a person names: scripts to read, a file for the output; and standard output. What goes wrong with them is said in words.
 import { closeSync, openSync, readSync } from "node:fs";
 import { LinuxError } from "../linux/error.ts";
+import { OutputClosed, writeFully } from "../output/sink.ts";
 import { UsageError } from "./options.ts";
 
 /** Bytes of the largest script. Those that programs write have some megabytes. */
@@ -55,6 +56,18 @@ function readSome(descriptor: number, room: Buffer): number {
 /** Opens or makes the file that -o names. @throws LinuxError */
 export function openOutput(file: string): number {
   return during(`write to "${file}"`, () => openSync(file, "w"));
+}
+
+/**
+ * Writes text to standard output, all of it before this is back: Node leaves what a full pipe does not take for later, and the command
+ * ends at once. Whoever has stopped reading misses nothing. @throws LinuxError
+ */
+export function print(text: string): void {
+  try {
+    during("write the output", () => writeFully(1, Buffer.from(text)));
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+  }
 }
 
 /** Says what strobe was doing when a call of Node's fails. `doing` follows "cannot". @throws LinuxError */

@@ -3,7 +3,7 @@ import { format } from "../language/bpftrace/format.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { useColor } from "./errors.ts";
-import { during, readText } from "./files.ts";
+import { during, print, readText } from "./files.ts";
 import { UsageError } from "./options.ts";
 
 /**
@@ -22,7 +22,7 @@ export function formatFiles(argv: readonly string[]): number {
     const after = formatted(file, before);
     if (after === undefined) exitCode = 1;
     if (after === undefined || after === before) continue;
-    process.stdout.write(`${file}\n`);
+    print(`${file}\n`);
     if (check) exitCode = 1;
     else during(`write to "${file}"`, () => writeFileSync(file, after));
   }
@@ -36,7 +36,7 @@ function formatInput(): number {
 /** `--fmt`: to standard output. */
 export function formatText({ name, text }: Source): number {
   const after = formatted(name, text);
-  if (after !== undefined) process.stdout.write(after);
+  if (after !== undefined) print(after);
   return after === undefined ? 1 : 0;
 }
 

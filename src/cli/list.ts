@@ -5,6 +5,7 @@ import { listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
+import { during } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 
@@ -15,7 +16,7 @@ export function list(options: Options): number {
   let text = "";
   let found = false;
   const flush = (): void => {
-    writeFully(1, new TextEncoder().encode(text));
+    during("write the output", () => writeFully(1, Buffer.from(text)));
     text = "";
   };
   try {

@@ -9,7 +9,7 @@ import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
-import { openOutput } from "./files.ts";
+import { openOutput, print } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { StatusLine } from "./status.ts";
@@ -39,7 +39,7 @@ export async function run(options: Options, build: string | undefined): Promise<
     const shown = options.debug.filter((stage) => stage !== "verifier");
     if (shown.length > 0) {
       const { stagesText } = await import("./stages.ts");
-      process.stdout.write(stagesText(compiled, compiled.plan, shown));
+      print(stagesText(compiled, compiled.plan, shown));
       return 0;
     }
   }
@@ -93,7 +93,7 @@ function helped(source: Source, positional: readonly string[]): boolean {
   const { options = [] } = compiling().parseScript(source, { positional }).program;
   if (options.some(({ name }) => name === "help")) return false;
   const { scriptHelp } = require("./script-help.ts") as typeof import("./script-help.ts");
-  process.stdout.write(scriptHelp(source.name === "-e" ? "the program" : source.name, options));
+  print(scriptHelp(source.name === "-e" ? "the program" : source.name, options));
   return true;
 }
 

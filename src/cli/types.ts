@@ -1,7 +1,7 @@
 import { thisMachine } from "../api/compile.ts";
 import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
-import { during } from "./files.ts";
+import { during, print } from "./files.ts";
 import { UsageError } from "./options.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
@@ -9,8 +9,8 @@ export function writeTypes(argv: readonly string[]): number {
   const { folder, binaries, force } = readArguments(argv);
   try {
     const counts = during(`write to "${folder}"`, () => writeDeclarations(thisMachine(), { folder, binaries, force }));
-    if (counts === undefined) process.stdout.write(`${folder} is up to date\n`);
-    else process.stdout.write(`${folder}: ${Object.entries(counts).map(([what, count]) => `${count} ${what}`).join(", ")}\n`);
+    if (counts === undefined) print(`${folder} is up to date\n`);
+    else print(`${folder}: ${Object.entries(counts).map(([what, count]) => `${count} ${what}`).join(", ")}\n`);
     if (counts?.tracepoints === 0) process.stderr.write("strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n");
     return 0;
   } catch (error) {

@@ -124,17 +124,25 @@ export function perfAttach(perfFd: number, progFd: number): void {
 
 /** Numbers of the CPUs that are online now. */
 export function onlineCpus(): number[] {
-  return parseCpuList(readFileSync("/sys/devices/system/cpu/online", "latin1"));
+  return cpuList("online");
 }
 
 let possible = 0;
 /** How many copies a per-CPU map has: CPUs that could ever be plugged in. */
 export function possibleCpus(): number {
   if (possible === 0) {
-    const cpus = parseCpuList(readFileSync("/sys/devices/system/cpu/possible", "latin1"));
-    possible = Math.max(...cpus) + 1;
+    possible = Math.max(...cpuList("possible")) + 1;
   }
   return possible;
+}
+
+function cpuList(name: "online" | "possible"): number[] {
+  const file = `/sys/devices/system/cpu/${name}`;
+  try {
+    return parseCpuList(readFileSync(file, "latin1"));
+  } catch (error) {
+    throw new LinuxError({ call: "open", code: -((error as NodeJS.ErrnoException).errno ?? 0), doing: `read ${file}`, hint: "sysfs must be mounted at /sys" });
+  }
 }
 
 /** "0-3,8" → [0, 1, 2, 3, 8] */

@@ -16,7 +16,7 @@ export function tracefsRoot(): string {
   if (result < 0) {
     throw new LinuxError({
       call: "mount", code: -result, doing: "find tracefs",
-      hint: result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
+      hint: process.geteuid?.() !== 0 ? "tracepoints can only be seen as root" : result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
     });
   }
   return (root = place);

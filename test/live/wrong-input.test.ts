@@ -103,6 +103,12 @@ test("SIGUSR1 opens no debugger", async () => {
   assert.doesNotMatch(stderr, /Debugger/);
 });
 
+test("a slow reader gets all of it", () => {
+  writeFileSync(at("long.bt"), "interval:s:1 { @x[1] = 1; }\n".repeat(4000));
+  const { stdout } = spawnSync("bash", ["-c", `'${process.execPath}' '${command}' --fmt '${at("long.bt")}' | (sleep 1; wc -l)`], { encoding: "utf8" });
+  assert.equal(stdout.trim(), "4000");
+});
+
 test("nobody reads what is listed or told", () => {
   const { status, stderr } = spawnSync("bash", ["-c", `set -o pipefail; '${process.execPath}' '${command}' -l 'tracepoint:*' | head -1`], { encoding: "utf8" });
   assert.equal(stderr, "");
