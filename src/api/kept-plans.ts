@@ -1,10 +1,11 @@
 // Plans of scripts that ran before, on disk: the same script needs no compiling the next time, nor what compiles it. A plan is kept
-// when all it was made from lasts as long as the running kernel and its modules do.
+// when all it was made from lasts as long as the running kernel, its modules and some files do.
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";
 import { KeptFiles, nameFor } from "../linux/kept-files.ts";
 import { runningKernel } from "../linux/running-kernel.ts";
+import { unchanged, type SeenFile } from "../linux/seen-files.ts";
 import { onlyStaticEvents } from "../linux/tracefs.ts";
 import type { ScriptOptions } from "./compile.ts";
 import { fromText, toText } from "./plan-text.ts";
@@ -13,6 +14,11 @@ const most = { files: 64 };
 /** In characters; a longer one takes about as long to read as the script to compile. */
 const longestPlan = 1 << 20;
 const end = "\nend\n";
+
+/** What settings come from, and where programs, libraries and debug information are looked for. */
+const variables = /^(?:BPFTRACE_.*|STROBE_.*|DEBUGINFOD_.*|PATH|LD_LIBRARY_PATH)$/;
+
+interface Kept { readonly plan: Plan; readonly files: readonly SeenFile[] }
 
 /** The place of one script's plan, for what it would be compiled with now. */
 export class KeptPlan {
@@ -31,7 +37,7 @@ export class KeptPlan {
     const kernel = runningKernel();
     if (kernel === undefined || !onlyStaticEvents()) return undefined;
     const { env = process.env, named, probeFilter, ...others } = options;
-    const settings = Object.keys(env).filter((name) => /^(BPFTRACE|STROBE)_/.test(name)).sort().map((name) => [name, env[name]]);
+    const settings = Object.keys(env).filter((name) => variables.test(name)).sort().map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
     // Who may do less has a kernel that offers less.
     return new KeptPlan(kernel, JSON.stringify([build, process.geteuid?.(), source, others, parameters, probeFilter?.source, settings]));
@@ -42,15 +48,17 @@ export class KeptPlan {
     // Cut short, or zeros, after a power cut.
     if (!text?.startsWith(this.#key) || !text.endsWith(end) || text.includes("\0")) return undefined;
     try {
-      return fromText(text.slice(this.#key.length, -end.length)) as Plan;
+      const { plan, files } = fromText(text.slice(this.#key.length, -end.length)) as Kept;
+      return unchanged(files) ? plan : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;
     }
   }
 
-  keep(plan: Plan): void {
-    const text = toText(plan);
+  /** `files`: what the plan was made from. */
+  keep(plan: Plan, files: readonly SeenFile[]): void {
+    const text = toText({ plan, files });
     if (text.length <= longestPlan) this.#files.write(this.#name, this.#key + text + end);
   }
 

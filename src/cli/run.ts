@@ -5,6 +5,7 @@ import { openScript } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import type { SeenFile } from "../linux/seen-files.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
@@ -31,8 +32,10 @@ export async function run(options: Options, build: string | undefined): Promise<
   const kept = build === undefined || options.debug.length > 0 ? undefined : KeptPlan.of(build, source, script);
   const known = kept?.find();
   let compiled: CompiledScript | undefined;
+  let files: readonly SeenFile[] | undefined;
   if (known === undefined) {
     compiled = compiling().compileScript(source, script);
+    files = compiling().thisMachine().madeOf();
     showDiagnostics(compiled, options);
     if (!compiled.plan) return 1;
 
@@ -74,13 +77,13 @@ export async function run(options: Options, build: string | undefined): Promise<
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
-    if (exitCode === 0) keep(compiled, kept);
+    if (exitCode === 0) keep(compiled, files, kept);
     return exitCode;
   } catch (error) {
     if (known !== undefined && session === undefined) kept?.forget();
     // Nobody reads any more: what head(1) does to those before it in a pipe.
     if (!(error instanceof OutputClosed)) throw error;
-    keep(compiled, kept);
+    keep(compiled, files, kept);
     return 0;
   } finally {
     status?.[Symbol.dispose]();
@@ -105,12 +108,11 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   for (const diagnostic of shown) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
 }
 
-/** What was found out, for the next time. */
-function keep(compiled: CompiledScript | undefined, kept: KeptPlan | undefined): void {
+/** What was found out, for the next time; of these files. */
+function keep(compiled: CompiledScript | undefined, files: readonly SeenFile[] | undefined, kept: KeptPlan | undefined): void {
   if (compiled === undefined) return;
+  compiling().thisMachine().keepTypes();
   const { plan, diagnostics, following } = compiled;
-  const machine = compiling().thisMachine();
-  machine.keepTypes();
   // Warnings are to be seen every time.
-  if (plan !== undefined && following === undefined && diagnostics.length === 0 && machine.lasting) kept?.keep(plan);
+  if (plan !== undefined && files !== undefined && following === undefined && diagnostics.length === 0) kept?.keep(plan, files);
 }

@@ -1,6 +1,7 @@
 // Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
 import { readdirSync, statSync } from "node:fs";
 import { demangle } from "../linux/demangle.ts";
+import { noteFile } from "../linux/seen-files.ts";
 import type { Binary, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -48,6 +49,7 @@ function processes(): number[] {
 
 /** Existing paths that match, as a shell would expand them. */
 function expandPath(pattern: string): string[] {
+  if (!pattern.startsWith("/")) noteFile(".");
   const [first, ...rest] = pattern.split("/");
   let paths = [first];
   for (const part of rest) {
@@ -60,6 +62,7 @@ function expandPath(pattern: string): string[] {
 
 /** Folders come and go, and some are closed to us. */
 function namesIn(folder: string): string[] {
+  noteFile(folder);
   try {
     return readdirSync(folder);
   } catch {

@@ -10,6 +10,7 @@ import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";
 import { KeptFiles } from "../linux/kept-files.ts";
+import { noteElsewhere } from "../linux/seen-files.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
 
@@ -194,6 +195,7 @@ function fetched(id: string): Found | undefined {
   const fits = (elf: Elf): boolean => elf.buildId === undefined || elf.buildId === id;
   const known = checked(path, fits);
   if (known !== undefined) return known;
+  noteElsewhere();
   const partial = `${path}.${process.pid}`;
   for (const server of servers) {
     try {

@@ -1,6 +1,7 @@
 // A file's bytes, for whoever reads ELF files.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { noteFile } from "../linux/seen-files.ts";
 
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
@@ -14,6 +15,7 @@ export class FileBytes implements Bytes {
 
   constructor(path: string) {
     this.#path = path;
+    noteFile(path);
     const fd = openSync(path, "r");
     try {
       const stat = fstatSync(fd);

@@ -12,6 +12,7 @@ import { pltEntries } from "../debuginfo/plt.ts";
 import { libraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { processMaps } from "../linux/procfs.ts";
+import { noteFile } from "../linux/seen-files.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
 import { embeddedSymbols } from "./embedded-symbols.ts";
 import { absent, elfAt, FileBytes } from "./file-bytes.ts";
@@ -229,6 +230,7 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
     const found = path === undefined ? undefined : (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path);
     if (found !== undefined) return found;
   }
+  if (isPath && !pathOrName.startsWith("/")) noteFile(".");
   if (isPath) return openBinary(posix.resolve(pathOrName), root);
   if (pathOrName === "") return undefined;
   for (const folder of (process.env["PATH"] ?? DEFAULT_PATH).split(":")) {
@@ -310,6 +312,7 @@ function resolveIn(root: string, path: string): string {
 }
 
 function isExecutable(root: string, path: string): boolean {
+  noteFile(root + path);
   try {
     const stat = statSync(resolveIn(root, path));
     return stat.isFile() && (stat.mode & 0o111) !== 0;
@@ -342,6 +345,7 @@ function* libraryPaths(name: string, root: string): Iterable<string> {
 
 function* librariesIn(folder: string, name: string, root: string): Iterable<string> {
   let files: string[];
+  noteFile(root + folder);
   try {
     files = readdirSync(resolveIn(root, folder));
   } catch (error) {
@@ -353,6 +357,7 @@ function* librariesIn(folder: string, name: string, root: string): Iterable<stri
 }
 
 function readIfThere(path: string): Buffer | undefined {
+  noteFile(path);
   try {
     return readFileSync(path);
   } catch (error) {

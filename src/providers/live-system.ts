@@ -8,6 +8,7 @@ import { Features } from "../linux/features.ts";
 import { FunctionLocations } from "../linux/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kallsyms.ts";
+import { seenFiles, type SeenFile } from "../linux/seen-files.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
 import { keepIndex, keptIndex } from "./kept-types.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";
@@ -43,8 +44,11 @@ export interface LiveSystem extends System {
   binary(pathOrName: string, pid?: number): LiveBinary | undefined;
   /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
   keepTypes(): void;
-  /** Whether all that was asked so far stays as it is while this kernel runs with these modules: nothing of files, processes or code. */
-  readonly lasting: boolean;
+  /**
+   * The files that all that was asked so far was found in, where they and the running kernel with its modules are all that it
+   * depends on; undefined when processes, addresses or code were asked for.
+   */
+  madeOf(): readonly SeenFile[] | undefined;
 }
 
 export function liveSystem(): LiveSystem {
@@ -52,7 +56,7 @@ export function liveSystem(): LiveSystem {
 }
 
 class Live implements LiveSystem {
-  lasting = true;
+  #lasting = true;
   readonly #features = new Features();
   readonly #binaries = new Map<string, LiveBinary>();
   readonly #formats = new Map<string, TracepointFormat | undefined>();
@@ -152,7 +156,7 @@ class Live implements LiveSystem {
 
   symbolAddress(name: string): bigint | undefined {
     // Programs that are loaded into the kernel have symbols, too.
-    this.lasting = false;
+    this.#lasting = false;
     return this.kallsyms().address(name);
   }
 
@@ -161,12 +165,12 @@ class Live implements LiveSystem {
   }
 
   cgroupId(path: string): bigint | undefined {
-    this.lasting = false;
+    this.#lasting = false;
     return cgroupId(path);
   }
 
   kernelImage(): KernelImage | string {
-    this.lasting = false;
+    this.#lasting = false;
     return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text")));
   }
 
@@ -179,17 +183,17 @@ class Live implements LiveSystem {
   }
 
   #images(): ModuleImages {
-    this.lasting = false;
+    this.#lasting = false;
     return (this.#moduleImages ??= new (modules().ModuleImages)());
   }
 
   moduleAt(address: bigint): string | undefined {
-    this.lasting = false;
+    this.#lasting = false;
     return this.kallsyms().lookup(address)?.module;
   }
 
   kernelCode(name: string, address?: bigint): KernelCode | string {
-    this.lasting = false;
+    this.#lasting = false;
     return (this.#kernelText ??= new (kernelText().LiveKernelText)(this.kallsyms())).code(name, address);
   }
 
@@ -240,7 +244,7 @@ class Live implements LiveSystem {
   }
 
   bpfFunctions(): readonly BpfFunction[] {
-    this.lasting = false;
+    this.#lasting = false;
     return programs().typedPrograms().flatMap(({ id, type, btf: bytes, functions }) => {
       const btf = new Btf(bytes);
       return functions.flatMap((btfId): BpfFunction[] => {
@@ -255,7 +259,7 @@ class Live implements LiveSystem {
   }
 
   binary(pathOrName: string, pid?: number): LiveBinary | undefined {
-    this.lasting = false;
+    if (pid !== undefined) this.#lasting = false;
     const key = `${pid ?? ""}:${pathOrName}`;
     const known = this.#binaries.get(key);
     if (known !== undefined) return known;
@@ -265,7 +269,7 @@ class Live implements LiveSystem {
   }
 
   mappedBinaries(pid: number): readonly string[] {
-    this.lasting = false;
+    this.#lasting = false;
     return binaries().mappedBinaries(pid);
   }
 
@@ -278,11 +282,15 @@ class Live implements LiveSystem {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
-      if (bytes === undefined) this.lasting = false;
+      if (bytes === undefined) this.#lasting = false;
       const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
       this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
     }
     return this.#kernel.types;
+  }
+
+  madeOf(): readonly SeenFile[] | undefined {
+    return this.#lasting ? seenFiles() : undefined;
   }
 
   keepTypes(): void {

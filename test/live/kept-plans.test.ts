@@ -1,12 +1,14 @@
 // Plans that a run leaves for the next: used when nothing changed that they were made from, and only then.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, truncateSync, unlinkSync, writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileScript } from "../../src/api/compile.ts";
 import { fromText, toText } from "../../src/api/plan-text.ts";
-import { bpfObjects, command, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, command, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import { languageCases } from "./language-cases.ts";
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
@@ -32,8 +34,8 @@ const output = `7 x 1\ntrue ends, 1\nend\n\n\n@ages:\n[5]                    1 |
 
 interface Run { readonly kept: boolean; readonly stdout: string; readonly stderr: string; readonly code: number | null }
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, XDG_CACHE_HOME: home.path, ...env } });
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Run> {
+  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, XDG_CACHE_HOME: home.path, ...env }, ...(cwd === undefined ? {} : { cwd }) });
   return { kept: stderr.includes("the script has run before: its plan was kept\n"), stdout, stderr, code };
 }
 
@@ -110,10 +112,65 @@ test("a kept program that the verifier refuses is compiled anew", deadline, asyn
   assert.match(second.stderr, /the verifier refused/);
 });
 
-test("what depends on files, processes or addresses is not kept, nor what has a warning", deadline, async () => {
+test("a plan with probes in a program is kept until the program, or where it and its debug information are looked for, is another", deadline, async () => {
+  const place = temporaryFolder();
+  const source = (before: string): string => `${before} __attribute__((noinline, noclone)) int work(int n) { __asm__ volatile (""); return n + 1; }
+    int main(void) { int sum = 0; for (int i = 0; i < 3; i++) sum += work(i); return sum != 6; }`;
+  try {
+    const program = compileC(place.path, "program", source(""), ["-O1", "-g", "-no-pie"]);
+    const script = (target: string): string[] => ["-c", program, "-e", `uprobe:${target}:work { @[arg0] = count(); }`];
+    const output = "\n\n@[0]: 1\n@[1]: 1\n@[2]: 1\n";
+    const expected = async (kept: boolean, target = program, options: { cwd?: string } = {}): Promise<void> => {
+      const result = await run(script(target), {}, options.cwd);
+      assert.deepEqual([result.kept, result.stdout, result.code], [kept, output, 0], `${target}\n${result.stderr}`);
+    };
+    await expected(false);
+    await expected(true);
+    // The function is elsewhere in it.
+    compileC(place.path, "program", source("__attribute__((noinline, noclone)) int other(int n) { __asm__ volatile (\"\"); return n * 7 + 1; }"), ["-O1", "-g", "-no-pie"]);
+    await expected(false);
+    await expected(true);
+    // Its debug information is found beside it.
+    const tool = (...args: string[]): void => assert.equal(spawnSync("objcopy", args, { cwd: place.path }).status, 0);
+    tool("--only-keep-debug", "program", "apart");
+    tool("--strip-debug", "--add-gnu-debuglink=apart", "program");
+    await expected(false);
+    await expected(true);
+    mkdirSync(join(place.path, ".debug"));
+    renameSync(join(place.path, "apart"), join(place.path, ".debug", "apart"));
+    await expected(false);
+    await expected(true);
+    // By a relative path: it begins where strobe does.
+    await expected(false, "./program", { cwd: place.path });
+    await expected(true, "./program", { cwd: place.path });
+    const first = join(place.path, "first");
+    mkdirSync(first);
+    copyFileSync(program, join(first, "program"));
+    const elsewhere = await run(script("./program"), {}, first);
+    assert.deepEqual([elsewhere.kept, elsewhere.stdout], [false, "\n\n"]);
+    // By a name, of all processes: another folder of PATH may have one. By a wildcard: a file more.
+    const path = `${join(place.path, "zeroth")}:${first}:${own["PATH"]}`;
+    const attached = async (target: string): Promise<readonly [boolean, string | undefined]> => {
+      const { kept, stderr } = await run(["--dry-run", "-e", `uprobe:${target}:work { @ = count(); }`], { PATH: path });
+      return [kept, /^Attached (\d+) probes?$/m.exec(stderr)?.[1]];
+    };
+    assert.deepEqual([await attached("program"), await attached("program")], [[false, "1"], [true, "1"]]);
+    mkdirSync(join(place.path, "zeroth"));
+    copyFileSync(program, join(place.path, "zeroth", "program"));
+    assert.deepEqual([await attached("program"), await attached("program")], [[false, "1"], [true, "1"]]);
+    const pattern = `${first}/prog*`;
+    assert.deepEqual([await attached(pattern), await attached(pattern)], [[false, "1"], [true, "1"]]);
+    copyFileSync(program, join(first, "program-2"));
+    assert.deepEqual([await attached(pattern), await attached(pattern)], [[false, "2"], [true, "2"]]);
+  } finally {
+    place.remove();
+  }
+});
+
+test("what depends on processes or addresses is not kept, nor what has a warning", deadline, async () => {
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const scripts = [
-    'uprobe:/bin/true:main { } begin { exit(); }', 'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }', 'begin { printf("%d\\n", kaddr("_text") > 0); exit(); }',
+    'uprobe:*:malloc /pid == 1/ { } begin { exit(); }', 'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }', 'begin { printf("%d\\n", kaddr("_text") > 0); exit(); }',
     'begin { @x = 1; } begin { $unused = 1; print(@nothing); exit(); }',
   ];
   for (const text of scripts) await run(["-e", text]);
