@@ -150,6 +150,8 @@ export type Instruction =
   | { readonly op: "find-string"; readonly result: Value; readonly text: Place; readonly capacity: number; readonly needle: Place | Uint8Array; readonly needleCapacity: number }
   /** Two texts, one after the other: `capacity` bytes, zeroes behind the end. Holds both, less one terminator. */
   | { readonly op: "concat-strings"; readonly to: Place; readonly capacity: number; readonly left: Place; readonly leftCapacity: number; readonly right: Place; readonly rightCapacity: number }
+  /** The first `length` characters (unsigned) of a text: `capacity` bytes, as many as the text has, zeroes behind the end. */
+  | { readonly op: "cut-string"; readonly to: Place; readonly capacity: number; readonly text: Place; readonly length: Value }
   /** Characters before the NUL. */
   | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }
 

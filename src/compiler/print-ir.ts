@@ -93,6 +93,7 @@ export function printInstruction(i: Instruction): string {
       return `${result}find-string ${printPlace(i.text)}:${i.capacity}, ${i.needle instanceof Uint8Array ? printBytes(i.needle) : printPlace(i.needle)}:${i.needleCapacity}`;
     case "concat-strings":
       return `concat-strings ${printPlace(i.to)}:${i.capacity} ${printPlace(i.left)}:${i.leftCapacity}, ${printPlace(i.right)}:${i.rightCapacity}`;
+    case "cut-string": return `cut-string ${printPlace(i.to)}:${i.capacity} ${printPlace(i.text)} to v${i.length}`;
     case "string-length": return `${result}string-length ${printPlace(i.text)}:${i.capacity}`;
     case "map-lookup": return `${result}map-lookup ${entry(i)}`;
     case "entry-load": return `${result}entry-load v${i.entry} ${sized(i)}`;

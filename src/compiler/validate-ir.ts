@@ -88,6 +88,7 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
     case "emit": i.fields.forEach(source); break;
     case "compare-bytes": inBounds(i.left, i.length); inBounds(i.right, i.length); break;
     case "concat-strings": inBounds(i.to, i.capacity); inBounds(i.left, i.leftCapacity); inBounds(i.right, i.rightCapacity); break;
+    case "cut-string": inBounds(i.to, i.capacity); inBounds(i.text, i.capacity); break;
     case "compare-strings": inBounds(i.left, i.length); break;
     case "for-each":
       if (module !== undefined && module.functions[i.callback]?.kind !== "map-callback") complaints.push(`function ${i.callback} is no map callback`);

@@ -73,6 +73,8 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "escapes", script: begin('printf("a\\tb\\\\ \\"q\\" \\x41\\n");'), output: `a\tb\\ "q" A\n${end}` },
   { name: "string functions", script: begin('print((strncmp("abc", "abd", 2), strncmp("abc", "abd", 3) != 0, strcontains("hello", "ell"), strcontains("hello", "x")));'), output: `(0, true, true, false)\n${end}` },
   { name: "str with a length", script: begin('print(str("hello", 3));'), output: `hel\n${end}` },
+  { name: "text up to a length", script: begin('$s = "hello"; $n = 3; print((str($s, $n), str($s, 3), str($s, 0), str($s, $n - 3), str($s, $n * 100), str("hello", 3))); @m = "text"; print(str(@m, $n) == "te"); clear(@m);'),
+    output: `(he, he, , , hello, hel)\ntrue\n${end}` },
   { name: "tuples", script: begin('$t = (1, "two", (3, 4)); print($t); print(($t.0, $t.1, $t.2.1));'), output: `(1, two, (3, 4))\n(1, two, 4)\n${end}` },
   { name: "records", script: begin('$r = (a=1, b="x"); print($r); print($r.b);'), output: `{ .a = 1, .b = x }\nx\n${end}` },
   { name: "array cast", script: begin("$a = (int8[4])0x01020304; print($a); print($a[1]);"), output: `[4,3,2,1]\n3\n${end}` },

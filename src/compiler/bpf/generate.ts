@@ -13,7 +13,7 @@ import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type Re
 import {
   COUNTING, entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
 } from "./map-operations.ts";
-import { concatStrings, fill, zero } from "./memory.ts";
+import { concatStrings, cutString, fill, zero } from "./memory.ts";
 import { emitEvent, emitPacket, overrideReturn, printSequence, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
@@ -333,6 +333,8 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       const { to, capacity, left, leftCapacity, right, rightCapacity } = instruction;
       return concatStrings(scope, { memory: scope.place(to), capacity }, { memory: scope.place(left), capacity: leftCapacity }, { memory: scope.place(right), capacity: rightCapacity });
     }
+    case "cut-string":
+      return cutString(scope, { memory: scope.place(instruction.to), capacity: instruction.capacity }, scope.place(instruction.text), scope.useScalar(instruction.length));
     case "string-length":
       return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
     case "map-lookup": return mapLookup(scope, instruction);

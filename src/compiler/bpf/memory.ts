@@ -154,6 +154,13 @@ export function concatStrings(scope: FunctionScope, to: Text, left: Text, right:
   emitter.touch(to.memory);
 }
 
+export function cutString(scope: FunctionScope, to: Text, text: Memory, length: Register): void {
+  zero(scope, to.memory, to.capacity);
+  const size = bounded(scope, length, to.capacity - 1);
+  scope.emitter.add(size, 1);
+  scope.emitter.call("probe_read_kernel_str", addressOf(to.memory), inRegister(size), addressOf(text));
+}
+
 /** min(value, most), as a number that the verifier knows to be so. */
 function bounded(scope: FunctionScope, value: Register, most: number): Register {
   const { emitter } = scope;

@@ -91,6 +91,7 @@ function branchesIn(instruction: Instruction): number {
     case "map-add": return instruction.key === undefined ? 0 : 3;
     case "aggregate": return instruction.key === undefined ? 1 : 3;
     case "concat-strings":
+    case "cut-string":
     case "aggregate-read": return 2;
     case "string-length":
     case "find-string": return 8;

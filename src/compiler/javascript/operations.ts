@@ -73,6 +73,11 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`${out.support("concatStrings")}(${to}, ${instruction.capacity}, ${left}, ${instruction.leftCapacity}, ${right}, ${instruction.rightCapacity});`);
       return;
     }
+    case "cut-string": {
+      const [to, text] = [instruction.to, instruction.text].map((place) => at(out.place(place)));
+      out.line(`${out.support("cutString")}(${to}, ${instruction.capacity}, ${text}, v${instruction.length});`);
+      return;
+    }
     case "string-length":
       out.line(`v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`);
       return;

@@ -28,6 +28,12 @@ export const supportFunctions = {
   to.set(left.subarray(leftAt, leftAt + length), at);
   to.set(right.subarray(rightAt, rightAt + stringLength(right, rightAt, rightCapacity)), at + length);
 }`,
+  cutString: `function cutString(to, at, capacity, text, textAt, wanted) {
+  const most = BigInt.asUintN(64, wanted), length = stringLength(text, textAt, capacity);
+  const taken = text.slice(textAt, textAt + (most < BigInt(length) ? Number(most) : length));
+  to.fill(0, at, at + capacity);
+  to.set(taken, at);
+}`,
   findString: `function findString(text, at, capacity, needle, needleAt, needleCapacity) {
   const end = stringLength(text, at, capacity), length = stringLength(needle, needleAt, needleCapacity);
   for (let start = 0; start + length <= end; start++) {
@@ -104,7 +110,7 @@ export type SupportName = keyof typeof supportFunctions;
 
 /** What a support function itself calls. */
 export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
-  findString: ["stringLength"], concatStrings: ["stringLength"],
+  findString: ["stringLength"], cutString: ["stringLength"], concatStrings: ["stringLength"],
 };
 
 /** The function of a source that generate() made. */

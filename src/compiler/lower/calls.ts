@@ -1,5 +1,6 @@
 // Functions that give a value.
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
+import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -299,7 +300,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
   const { name, args, type } = e;
   const { build } = f;
   switch (name) {
-    case "str": return { at: "source", source: textAt(f, e) };
+    case "str": return cutText(f, e) ?? { at: "source", source: textAt(f, e) };
     case "buf": return bufferOf(f, e);
     case "str_concat": {
       const [left, right] = args.map((arg) => textPlace(f, arg));
@@ -348,25 +349,35 @@ export function pointed(f: FunctionState, e: Expression): Located {
   return f.locate(e);
 }
 
+/** Text that is here already, up to a length that only running tells. */
+function cutText(f: FunctionState, e: Call): Located | undefined {
+  const [subject, wanted] = e.args;
+  if (wanted === undefined || subject.type.kind !== "string" || constantOf(wanted) !== undefined) return undefined;
+  const text = textPlace(f, subject);
+  const length = countedLength(f, wanted);
+  const to = f.slot("text", e.type);
+  f.build.emit({ op: "cut-string", to, capacity: sizeOf(e.type), text, length });
+  return { at: "place", place: to };
+}
+
+/** The length counts the end of the text; no length takes nothing. */
+function countedLength(f: FunctionState, wanted: Expression): Value {
+  const count = f.value(wanted);
+  return f.build.binary("sub", count, f.build.compare("ne", count, f.build.constant(0n)));
+}
+
 function textAt(f: FunctionState, e: Call): Source {
-  const { build } = f;
   const [subject, wanted] = e.args;
   const { type } = e;
   if (type.kind !== "string") return f.refuse(e.span, "`str()` gives a string");
   if (!isRegister(subject.type)) {
-    if (wanted !== undefined && wanted.kind !== "integer") {
-      return f.refuse(wanted.span, "the length of text that is already here must be a literal");
-    }
     return sourceOf(f, f.locate(subject), subject.type, type, true);
   }
   const memory = pointed(f, subject);
   if (memory.at !== "memory") return f.refuse(subject.span, "`str()` wants a pointer");
   let limit: { limit?: Value } = {};
   if (wanted !== undefined && wanted.kind !== "integer") {
-    // The length counts the end of the text; no length reads nothing.
-    const count = f.value(wanted);
-    const some = build.compare("ne", count, build.constant(0n));
-    limit = { limit: build.binary("sub", count, some) };
+    limit = { limit: countedLength(f, wanted) };
   }
   const address = addressOf(f, memory);
   return { kind: "string", space: probeSpace(memory.space), address, ...limit, size: type.capacity, padded: true };

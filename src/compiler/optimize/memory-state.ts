@@ -89,6 +89,7 @@ export class MemoryState {
         return;
       }
       case "concat-strings": return this.#write(i.to, i.capacity, `${this.place(i.left, i.leftCapacity)} ${this.place(i.right, i.rightCapacity)}`);
+      case "cut-string": return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
       case "entry-copy": return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);
       case "map-copy": return this.#write(i.to, i.size, `map ${i.map} at ${this.version(i.map)}`);
       case "parse-address": return this.#write(i.to, i.text.includes(0x3a) ? 16 : 4, `address ${i.text.join(",")}`);

@@ -25,6 +25,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "store":
     case "map-add":
     case "override": return { ...i, value: to(i.value) };
+    case "cut-string": return { ...i, length: to(i.length) };
     case "read":
     case "write-user": return { ...i, address: to(i.address) };
     case "fill":
@@ -97,6 +98,7 @@ export function mapSlots(i: Instruction, read: (slot: number) => number, written
     case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
     case "find-string": return { ...i, text: place(i.text), needle: i.needle instanceof Uint8Array ? i.needle : place(i.needle) };
     case "concat-strings": return { ...i, to: target(i.to), left: place(i.left), right: place(i.right) };
+    case "cut-string": return { ...i, to: target(i.to), text: place(i.text) };
     case "string-length": return { ...i, text: place(i.text) };
     case "stack-length": return { ...i, stack: place(i.stack) };
     case "sequence-print": return { ...i, format: place(i.format), data: place(i.data) };
@@ -174,6 +176,7 @@ export function writtenSlot(i: Instruction): number | undefined {
     case "store":
     case "fill":
     case "concat-strings":
+    case "cut-string":
     case "entry-copy":
     case "map-copy":
     case "parse-address": return i.to.kind === "slot" ? i.to.slot : undefined;
@@ -225,6 +228,7 @@ export function isPure(instruction: Instruction): boolean {
     case "write-user":
     case "packet":
     case "sequence-print":
+    case "cut-string":
     case "parse-address": return false;
   }
 }

@@ -72,10 +72,10 @@ const str: CallCheck = (written, body) => {
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
   if (length !== undefined && (constantOf(length) ?? 0n) < 0n) report(body, "limit", length.span, "str() wants a length of 0 or more");
   const args = length === undefined ? [pointer] : [pointer, length];
-  // Of text that is here already, the length counts characters; of memory, the end as well.
+  // Of text that is written out, the length counts characters; of all else, the end as well.
   const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
-  const own = chosen !== undefined && pointer.type.kind === "string" ? Math.min(Number(chosen) + 1, pointer.type.capacity)
-    : length === undefined && pointer.type.kind === "string" ? pointer.type.capacity
+  const own = chosen !== undefined && pointer.type.kind === "string" ? Math.min(Math.max(1, Number(chosen) + (pointer.kind === "string" ? 1 : 0)), pointer.type.capacity)
+    : pointer.type.kind === "string" ? pointer.type.capacity
     : length === undefined && pointer.type.kind === "array" ? sizeOf(pointer.type) + 1 : undefined;
   return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body) } };
 };
