@@ -8,6 +8,8 @@ import type { CompiledScript, ScriptOptions } from "./compile.ts";
 
 // Loaded where the script is to be compiled again.
 const compiling = () => require("./compile.ts") as typeof import("./compile.ts");
+// Loaded when the verifier gave up.
+const complexity = () => require("./too-complex.ts") as typeof import("./too-complex.ts");
 // Loaded when files are followed.
 const followers = () => require("./follow.ts") as typeof import("./follow.ts");
 
@@ -52,22 +54,23 @@ export async function openScript(source: Source, compiled: Openable, options: Op
     }
   };
   let way: Way = { directLoads: options.directLoads, sparing: options.sparing };
-  for (let openable = compiled; ;) {
+  for (let again: CompiledScript | undefined; ;) {
     try {
-      return await open(openable);
+      return await open(again ?? compiled);
     } catch (error) {
-      if (!(error instanceof LinuxError) || !error.log) throw error;
-      if (error.code === E2BIG) {
-        if (way.sparing) throw error;
+      if (!(error instanceof LinuxError)) throw error;
+      if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
+        if (way.sparing) throw (again && complexity().tooComplex(error, again)) ?? error;
         way = { ...way, sparing: true };
-        options.log?.(`the verifier gave up on a program, compiling again to make it easier\n${error.log}`);
+        options.log?.(`the verifier gave up on a program, compiling again to make it easier: ${error.message}`);
       } else {
+        if (!error.log) throw error;
         // Which typed pointers may be loaded through differs from kernel to kernel; probe reads work on all of them.
         if (way.directLoads === false) throw error;
         way = { ...way, directLoads: false };
         options.log?.(`the verifier refused a direct load, compiling again with probe reads\n${error.log}`);
       }
-      openable = options.recompile?.(way) ?? compiling().compileScript(source, { ...options, ...way });
+      again = options.recompile?.(way) ?? compiling().compileScript(source, { ...options, ...way });
     }
   }
 }

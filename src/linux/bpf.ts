@@ -3,7 +3,7 @@ import {
   attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
 } from "./bpf-call.ts";
-import { E2BIG, EACCES, EAGAIN, EINVAL, ENOENT, ENOSPC, EPERM, errnoName } from "./error.ts";
+import { E2BIG, EACCES, EAGAIN, EFAULT, EINVAL, ENOENT, ENOSPC, EPERM, errnoName } from "./error.ts";
 import { addressOf, closeFd, cString } from "./ffi.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
 
@@ -62,6 +62,8 @@ export interface ProgramOptions {
 }
 
 const largestLog = 64 << 20;
+/** The verifier's last words and its statistics (BPF_LOG_STATS). */
+const LOG_STATISTICS = 4;
 
 /** Loads a program; the caller owns the descriptor. A refusal is a LinuxError whose `log` is the verifier's. */
 export function loadProgram(options: ProgramOptions): number {
@@ -76,10 +78,14 @@ export function loadProgram(options: ProgramOptions): number {
     if (result >= 0) return result;
     let refusal = result;
     let log = "";
+    // A log of a million instructions says no more than that, and takes many seconds.
+    if (options.logLevel === undefined && (result === -E2BIG || (result === -EFAULT && hasTooManyWays(prepare)))) {
+      throw bpfError(PROG_LOAD, -E2BIG, `load the program "${options.name}"`, loadHint(options, -E2BIG, log), log);
+    }
     for (let size = options.logSize ?? 1 << 20; ; size *= 4) {
       const buffer = Buffer.alloc(Math.min(size, largestLog));
       prepare();
-      attr.u32(24, options.logLevel ?? (onLog ? 2 : 1));
+      attr.u32(24, options.logLevel ?? (onLog ? 6 : 1));
       attr.u32(28, buffer.length);
       attr.pointer(32, buffer);
       result = verified();
@@ -91,10 +97,26 @@ export function loadProgram(options: ProgramOptions): number {
       if (onLog) refusal = result;
       if (result !== -ENOSPC || size >= largestLog) break;
     }
+    // The log had no room; the program may still be fine.
+    if (onLog && result === -ENOSPC) {
+      prepare();
+      refusal = verified();
+      if (refusal >= 0) return refusal;
+    }
     throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, log), log);
   } finally {
     closeFd(btf);
   }
+}
+
+/** The verifier has a limit to the ways that it has yet to walk, too, and says so in its log only. */
+function hasTooManyWays(prepare: () => void): boolean {
+  const buffer = Buffer.alloc(1 << 16);
+  prepare();
+  attr.u32(24, LOG_STATISTICS);
+  attr.u32(28, buffer.length);
+  attr.pointer(32, buffer);
+  return verified() < 0 && buffer.includes("jumps is too complex");
 }
 
 /** EAGAIN: a signal arrived while the verifier ran. Children that end and Node's own signals make that real for long programs. */

@@ -15,6 +15,7 @@ export const EINTR = 4;
 export const E2BIG = 7;
 export const EAGAIN = 11;
 export const EACCES = 13;
+export const EFAULT = 14;
 export const EEXIST = 17;
 export const EINVAL = 22;
 export const ENOSPC = 28;

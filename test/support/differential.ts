@@ -68,11 +68,11 @@ const system: System = {
   binary: () => undefined, mappedBinaries: () => [],
 };
 
-export function compileScript(text: string, withoutPasses: readonly string[] = []): Compiled {
+export function compileScript(text: string, withoutPasses: readonly string[] = [], sparing = false): Compiled {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
   const errors = diagnostics.filter((d) => d.severity === "error");
   if (errors.length > 0) return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
-  return compile(program, system, { resolve, withoutPasses });
+  return compile(program, system, { resolve, withoutPasses, sparing });
 }
 
 /** What a handler finds in its arguments, a run each: the values where arithmetic goes wrong, and any. */
@@ -95,6 +95,8 @@ interface Outcome { readonly events: readonly string[]; readonly maps: readonly 
 export class Differential implements Disposable {
   /** What the verifier is to tell of a refused program. */
   logLevel = BPF_LOG_STATS;
+  /** Programs are to be those that are compiled again when the verifier gave up. */
+  sparing = false;
   readonly #globals = createMap({ name: "globals", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: globalsBytes, entries: 1, flags: BPF_F_MMAPABLE });
   readonly #percpu = createMap({ name: "percpu", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: percpuBytes, entries: 1, flags: BPF_F_MMAPABLE });
   readonly #events = createMap({ name: "events", type: BPF_MAP_TYPE_RINGBUF, keySize: 0, valueSize: 0, entries: ringBytes });
@@ -114,7 +116,7 @@ export class Differential implements Disposable {
     const nothing = { instructions: 0, events: 0, entries: 0 };
     let compiled: Compiled;
     try {
-      compiled = compileScript(script);
+      compiled = compileScript(script, [], this.sparing);
     } catch (error) {
       return { ...nothing, failure: { kind: "crash", cause: messageOf(error), detail: `compiling: ${stackOf(error)}` } };
     }

@@ -19,7 +19,7 @@ import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
 } from "./scalars.ts";
-import { FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
+import { CROWDED_BYTES, FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
 import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
@@ -131,7 +131,7 @@ export function scratchBytes(fn: IrFunction, module: IrModule, sparing = false):
   let total = 0;
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
-    if (slots > SURE_BYTES || crowdedSlots(one, sparing ? 0 : BRANCHES_ON_STACK).size > 0) total += slots + (uncountedBlocks(one).size > 0 ? 8 : 0);
+    if (slots > SURE_BYTES || crowdedSlots(one, sparing ? 0 : BRANCHES_ON_STACK).size > 0) total += slots + (uncountedBlocks(one).size > 0 ? CROWDED_BYTES : 0);
     total += Math.ceil(temporaryBytes(one, module) / 8) * 8;
   }
   return total;
@@ -259,6 +259,7 @@ function select(scope: FunctionScope): void {
   fn.blocks.forEach((block, index) => {
     scope.enterBlock(index);
     emitter.bind(scope.blockLabels[index] ?? 0);
+    if (scope.options.sparing || scope.untracked !== undefined) forgetChoices(scope, index);
     for (const instruction of block.instructions) if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
     generateTerminator(scope, block);
   });
@@ -415,6 +416,18 @@ function forget(scope: FunctionScope, register: Register): void {
   emitter.load(again, at(memory, 4), 4);
   emitter.aluConstant(Alu.LSH, again, 32n);
   emitter.alu(Alu.OR, register, again);
+}
+
+/** Numbers that are one constant or another: the verifier would follow the rest of the program for each by itself. */
+function forgetChoices(scope: FunctionScope, to: number): void {
+  const { constants, pointers, options: { sparing }, fn: { blocks } } = scope;
+  const ways = blocks.flatMap(({ terminator }, from) => (terminator.op === "jump" && terminator.to === to ? [{ from, args: terminator.args }] : []));
+  // What changes from round to round is a guard's to forget, or what tells the verifier when the loop ends.
+  if (ways.some(({ from }) => from >= to)) return;
+  blocks[to]?.parameters.forEach((parameter, i) => {
+    if (pointers.has(parameter)) return;
+    if (sparing || ways.some(({ args }) => constants.has(args[i] ?? parameter))) forget(scope, scope.resultRegister(parameter));
+  });
 }
 
 /**

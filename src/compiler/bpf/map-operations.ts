@@ -202,7 +202,7 @@ export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
   if (result !== undefined) giveSum(scope, result, old, instruction);
   emitter.cold(() => {
     emitter.bind(missing);
-    const value = emitter.temporary(map.valueSize);
+    const value = scope.temporary(map.valueSize);
     if (map.valueSize > 8) zero(scope, at(value, 8), map.valueSize - 8);
     emitter.store(value, 8, scope.use(instruction.value));
     emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.NOEXIST));

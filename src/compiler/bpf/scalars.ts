@@ -217,7 +217,7 @@ export function generateRead(scope: FunctionScope, instruction: Of<"read">): voi
 /** The helper zeroes its buffer when it fails, so the load needs no check. */
 function probeRead(scope: FunctionScope, result: Register, address: Register, offset: number, size: Width, signed: boolean, user: boolean, watch?: number): void {
   const { emitter } = scope;
-  const buffer = emitter.temporary(8);
+  const buffer = scope.untracked ?? emitter.temporary(8);
   const from = offset === 0 ? inRegister(address) : addressOf(behind(address, offset));
   emitter.call(user ? "probe_read_user" : "probe_read_kernel", addressOf(buffer), constant(size), from);
   watchResult(scope, watch);

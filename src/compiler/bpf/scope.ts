@@ -80,9 +80,10 @@ export class FunctionScope {
   #block = 0;
   #shared: Memory | undefined;
   #untracked: Memory | undefined;
+  #small: Memory | undefined;
   readonly #seen = new Map<Value, number[]>();
   #dominators: (number | undefined)[] | undefined;
-  #uncounted: ReadonlySet<number> | undefined;
+  readonly #uncounted: ReadonlySet<number>;
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -90,6 +91,7 @@ export class FunctionScope {
     this.options = options;
     this.programType = programType;
     this.scratchSlots = scratchSlots;
+    this.#uncounted = uncountedBlocks(fn);
     this.scratchStart = scratchStart;
     this.#scratchEnd = scratchStart;
     this.#slots = fn.slots.map(() => undefined);
@@ -196,8 +198,7 @@ export class FunctionScope {
   }
   /** In loops, a word of which the verifier does not know what was stored last: where slots are in scratch memory anyway. */
   get untracked(): Memory | undefined {
-    if (!this.inUncounted) return undefined;
-    if (this.#untracked === undefined && this.scratchSlots.size > 0) this.#untracked = this.scratch(8);
+    if (this.#untracked === undefined && this.scratchSlots.size > 0 && this.#uncounted.size > 0) this.#untracked = this.scratch(8);
     return this.#untracked;
   }
   get scratchRegister(): Register {
@@ -206,9 +207,13 @@ export class FunctionScope {
   get scratchEnd(): number {
     return this.#scratchEnd;
   }
-  /** A temporary that is used up at once: large ones share one piece of scratch memory. */
+  /** A temporary that is used up at once: large ones share one piece of scratch memory, small ones those of crowded loops. */
   temporary(size: number): Memory {
-    if (size <= SMALL_TEMPORARY) return this.emitter.temporary(size);
+    if (size <= SMALL_TEMPORARY) {
+      if (this.untracked === undefined) return this.emitter.temporary(size);
+      this.#small ??= this.scratch(SMALL_TEMPORARY);
+      return this.#small;
+    }
     this.#shared ??= this.scratch(temporaryBytes(this.fn, this.module));
     return this.#shared;
   }
@@ -263,7 +268,6 @@ export class FunctionScope {
 
   /** Whether what is written now is in a loop whose rounds the verifier cannot count. */
   get inUncounted(): boolean {
-    this.#uncounted ??= uncountedBlocks(this.fn);
     return this.#uncounted.has(this.#block);
   }
   /** A block begins: nothing is remembered from the one before. */
@@ -383,6 +387,9 @@ export class FunctionScope {
 
 /** Larger temporaries go to scratch memory. */
 const SMALL_TEMPORARY = 128;
+
+/** What crowded loops need of scratch memory beside their slots: a word that is not tracked, and small temporaries. */
+export const CROWDED_BYTES = 8 + SMALL_TEMPORARY;
 
 /** Bytes of the scratch memory that a function's operations share; 0 when they need none. */
 export function temporaryBytes(fn: IrFunction, module: IrModule): number {

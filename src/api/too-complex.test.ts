@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { builtinsFor } from "../language/builtins/table.ts";
+import { parse } from "../language/bpftrace/parse.ts";
+import { compile } from "../compiler/compile.ts";
+import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
+import { E2BIG, LinuxError } from "../linux/error.ts";
+import { tooComplex } from "./too-complex.ts";
+
+/** What is said of a script whose program of that name was refused: the text it points at, and the message. */
+function said(text: string, name: string): readonly [at: string, message: string] | undefined {
+  const { program } = parse({ name: "test.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const compiled = compile(program, madeUpSystem, { resolve: resolveMadeUp });
+  const refused = new LinuxError({ call: "bpf(BPF_PROG_LOAD)", code: E2BIG, doing: `load the program "${name}"` });
+  const [diagnostic] = tooComplex(refused, { ...compiled, program })?.diagnostics ?? [];
+  return diagnostic && [text.slice(diagnostic.span.start, diagnostic.span.end), diagnostic.message];
+}
+
+const ways = "more ways through it than the kernel's verifier walks (a million instructions)";
+
+test("a program that the verifier gave up on is told by its largest loop", () => {
+  const script = `kprobe:f { @ = 1; }
+kprobe:g {
+  for ($i : 0..3) { @++; }
+  while (@ < arg0) { if (arg1 > 1) { @++; } else { @ += 2; } }
+}`;
+  assert.deepEqual(said(script, "g"), ["while (@ < arg0)", `kprobe:g with this loop has ${ways}`]);
+  assert.deepEqual(said(script, "f"), ["kprobe:f", `this probe has ${ways}`]);
+  assert.equal(said(script, "h"), undefined);
+});
+
+test("a loop of a function counts where the probe has none", () => {
+  assert.deepEqual(said("fn count() : uint64 { for ($kv : @m) { @n++; } return @n; } kprobe:f { @m[1] = count(); }", "f"),
+    ["for ($kv : @m)", `kprobe:f with this loop has ${ways}`]);
+});
