@@ -201,6 +201,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["begin { let $a; let $b: int32; if (find(@m, 1, $b)) { return; print(1); } @m[1] = (int32)2; }", "unused: nothing is ever assigned to $a", "unused: nothing leads here"],
   ["begin { @m = -1; let $a: uint16 = @m; let $b: uint64 = cpu; let $c: uint8 = $a + 1; }", "type: not every int64 fits uint16"],
   ["begin { print(comm + \"x\"); print(str(comm, -1)) }", "type: `+` cannot be used on string[16] and string[2]", "limit: str() wants a length of 0 or more"],
+  ["kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } }", "limit: this loop never ends"],
   ["struct s { int a; struct s b; }; begin { print(sizeof(struct s)) }", "type: `b` would hold the struct that it is in; a pointer to it can be a member"],
   ["struct s { struct t t[2]; }; struct t { struct s s; }; begin { print(sizeof(struct s)) }", "type: `s` would hold the struct that it is in; a pointer to it can be a member"],
   ["struct s { int a : 33; char *b : 3; int c : 0; }; begin { print(sizeof(struct s)) }", "type: the bit-field `a` has at most the 32 bits of its type", "type: the bit-field `b` is no integer", "type: a bit-field of no bits has no name: `c`"],

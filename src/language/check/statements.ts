@@ -1,10 +1,12 @@
 // Statements, copied and typed.
 import type { Block, BlockExpression, Expression, MapAccess, Statement, Variable } from "../program.ts";
 import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
-import { unknownType } from "../types.ts";
+import { unknownType, voidType } from "../types.ts";
 import { linearBucketCount } from "../histogram.ts";
+import { RETURNED } from "./returned.ts";
 import { mostIntervals } from "../series.ts";
 import { constantOf } from "./constants.ts";
+import { mayLeave } from "./endless.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
@@ -49,7 +51,13 @@ function checkStatement(node: Statement, body: Body): Statement {
         ...(node.otherwise === undefined ? {} : { otherwise: checkBlock(node.otherwise, body) }),
       };
     }
-    case "while": return { ...node, condition: checkCondition(node.condition, body), body: checkLoop(node.body, body) };
+    case "while": {
+      const condition = checkCondition(node.condition, body);
+      if ((constantOf(condition) ?? 0n) !== 0n && !mayLeave(node.body, body.pass.functions)) {
+        report(body, "limit", node.condition.span, "this loop never ends", "leave it with `break`, or let its condition change");
+      }
+      return { ...node, condition, body: checkLoop(node.body, body) };
+    }
     case "unroll": {
       const count = checkValue(node.count, body);
       const times = constantOf(count);
@@ -347,11 +355,19 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   };
 }
 
+function returned(value: Expression, { span }: Statement): Statement {
+  const record: Expression = { kind: "record", fields: [{ name: "value", value }], span, type: { kind: "record", fields: [{ name: "value", type: value.type }] } };
+  const name: Expression = { kind: "string", value: RETURNED, span, type: { kind: "string", capacity: RETURNED.length + 1 } };
+  const told: Statement = { kind: "expression", expression: { kind: "call", name: "emit", args: [name, record], span, type: voidType }, span };
+  return { kind: "block", statements: [told, { kind: "return", span }], span };
+}
+
 function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): Statement {
   const value = node.value === undefined ? undefined : checkValue(node.value, body);
   const state = body.function;
   if (state === undefined) {
-    // bpftrace lets a probe return a number; nothing reads it.
+    // A test says by a number whether it failed; of any other probe nothing reads it.
+    if (body.provider === "test" && value !== undefined) return returned(value, node);
     return { kind: "return", span: node.span };
   }
   if (value !== undefined) {
