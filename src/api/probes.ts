@@ -36,18 +36,18 @@ function make(
   constructorName: string, provider: string, parts: readonly string[], parameters: readonly ParameterMeaning[],
   handler: Handler<never>, captures: Captures | undefined,
 ): Probe {
+  for (const part of parts) {
+    if (typeof part !== "string") throw new TypeError(`strobe: ${constructorName}() wants the probe's name as a string`);
+  }
   const both = typeof handler === "function" ? { handler } : handler;
   if (typeof both?.handler !== "function" || ("filter" in both && typeof both.filter !== "function")) {
     throw new TypeError(`strobe: ${constructorName}() wants a handler: a function, or { filter, handler }`);
-  }
-  for (const part of parts) {
-    if (typeof part !== "string") throw new TypeError(`strobe: ${constructorName}() wants the probe's name as a string`);
   }
   return { kind: "probe", provider, parts, constructorName, parameters, ...both, ...(captures === undefined ? {} : { captures }) };
 }
 
 /** Parts at colons. */
-const split = (name: string): string[] => name.split(":");
+const split = (name: string): string[] => (typeof name === "string" ? name.split(":") : [name]);
 
 /** An event of the kernel: `tracepoint("sched:sched_switch", (args) => …)`. Wildcards are allowed. */
 export function tracepoint<Name extends NameIn<Tracepoints>>(

@@ -20,14 +20,20 @@ export function isTypeScript(file: string): boolean {
  */
 export function loadModule(file: string, known?: Format): LoadedModule | undefined {
   if (!isTypeScript(file) && !javascript.has(extname(file))) return undefined;
-  const text = readFileSync(file, "utf8");
+  const text = textOf(file);
   if (!reachesLibrary(file, text)) return undefined;
   return isTypeScript(file) ? fromTypeScript(file, text, known) : fromJavaScript(file, text, known);
 }
 
 /** A TypeScript file as JavaScript, whether it has handlers or not. @throws ScriptError */
 export function loadTypeScript(file: string, known?: Format): LoadedModule {
-  return fromTypeScript(file, readFileSync(file, "utf8"), known);
+  return fromTypeScript(file, textOf(file), known);
+}
+
+/** Without a byte order mark, as Node reads it. */
+function textOf(file: string): string {
+  const text = readFileSync(file, "utf8");
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
 function fromTypeScript(file: string, text: string, known: Format | undefined): LoadedModule {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { bpfObjects, command, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
@@ -92,6 +92,19 @@ test("listing what is not there says so", async () => {
 test("a process and a command exclude each other", async () => {
   assert.equal(await complaint("-p", "1", "-c", "true", "-e", "begin { exit() }"),
     "strobe: -p and -c exclude each other: trace a process that runs, or one that is started");
+});
+
+test("programs: a byte order mark is none of their text, and what is no name or process is said", async () => {
+  const library = resolve("dist/index.mjs");
+  writeFileSync(at("mark.ts"), `\ufeffimport { trace, uprobe, type Probe } from ${JSON.stringify(library)};
+const said = (act: () => unknown) => Promise.resolve().then(act).then(() => "nothing", (error: Error) => error.message);
+const wrong = uprobe as unknown as (binary: string, handler: () => void) => Probe;
+console.log(await said(() => wrong("/bin/ls:main", () => {})));
+console.log(await said(() => trace("begin { }", { pid: "x" as unknown as number })));
+`);
+  const { stdout, stderr } = await strobe(["run", at("mark.ts")]);
+  assert.equal(stderr, "");
+  assert.equal(stdout, "strobe: uprobe() wants the probe's name as a string\nstrobe: pid is the number of a process\n");
 });
 
 test("SIGUSR1 opens no debugger", async () => {
