@@ -1,7 +1,7 @@
 import { E2BIG, LinuxError } from "../linux/error.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
-import { findProvider } from "../providers/registry.ts";
+import { findAttacher } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
@@ -45,7 +45,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       },
     });
     try {
-      const session = await openSession(plan, { consumer, findProvider, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded });
+      const session = await openSession(plan, { consumer, findAttacher, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded });
       follower?.start(session);
       return session;
     } catch (error) {

@@ -9,7 +9,8 @@ import { asGoHasIt } from "./go-context.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
 import { didYouMean, groupBy, missing, variantsOf, type Variant } from "./resolution.ts";
 import type { Binary, BinarySymbol, System } from "./system.ts";
-import { symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
+import { symbolsSeenFrom, userContext } from "./user-context.ts";
 import { wantsVariables, withVariables, type ProgramPlace } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 

@@ -5,16 +5,16 @@ import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
+import { instructions } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
-import { kprobe } from "./kprobe.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
 import { insideUserFunction, namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
 import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
-import { attachToUserSites, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
 /** How many instructions a warning names. */
@@ -35,7 +35,6 @@ export const insn: Provider = {
   aliases: ["kinst"],
   usage,
   doc: "Single instructions of functions, of programs and of the kernel.",
-  followsCommand: true,
   inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("insn", false, system) },
 
   *list(parts, system, { verbose, pid }) {
@@ -67,7 +66,7 @@ export const insn: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.binding.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
+  ...instructions,
 };
 
 /** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */

@@ -1,20 +1,17 @@
-// kprobe and kretprobe: any kernel function or instruction. Many at once by a kprobe-multi link, else perf events.
-import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION, linkCreateKprobeMulti, linkMisses } from "../linux/bpf.ts";
-import { cString } from "../linux/ffi.ts";
-import { defineKretprobe, type KprobeEvent } from "../linux/kprobe-events.ts";
-import { openPerfEvent, PERF_TYPE_TRACEPOINT } from "../linux/perf.ts";
-import { pmuReturnBit, pmuType } from "../linux/tracefs.ts";
-import { LinuxError } from "../linux/error.ts";
+// kprobe and kretprobe: any kernel function or instruction.
+import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION } from "../linux/bpf.ts";
+import { pmuType } from "../linux/tracefs.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context } from "../language/context.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { u64, type Type } from "../language/types.ts";
-import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
+import { kprobes, kretprobes } from "./attachers.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
-import type { Attachment, Provider, ResolveOptions } from "./provider.ts";
+import type { Provider, ResolveOptions } from "./provider.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
+import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "./resolution.ts";
@@ -23,8 +20,6 @@ import { hasWildcard, matches } from "./wildcard.ts";
 
 /** Fewer functions than this go one by one: perf events are in every kernel. */
 const MULTI_FROM = 4;
-/** KRETPROBE_MAXACTIVE_MAX */
-const MAXACTIVE_LIMIT = 4096;
 
 function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   const returns = name === "kretprobe";
@@ -135,46 +130,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       return { variants, diagnostics };
     },
 
-    attach(request) {
-      const attaching = new Attaching(request);
-      const links: { readonly descriptor: number; readonly sites: readonly SiteRef[] }[] = [];
-      const missed: Attachment["missed"] = () => links.flatMap(({ descriptor, sites: [site, ...more] }) => {
-        const count = linkMisses(descriptor);
-        if (count === 0) return [];
-        const name = more.length === 0 ? site.name : `${site.name} and ${more.length} more`;
-        return [{ site: { ...site, name }, count, help: returns ? missedReturns(name) : "they happened while the CPU was handling another kprobe" }];
-      });
-      if (request.binding.load) {
-        const session = request.binding.load.attachType === BPF_TRACE_KPROBE_SESSION;
-        const functions = session ? request.sites.length / 2 : request.sites.length;
-        // A link takes either names or addresses.
-        const named: number[] = [];
-        const placed: number[] = [];
-        for (let i = 0; i < functions; i++) ((request.sites[i].data as KprobeSite).symbol === undefined ? placed : named).push(i);
-        for (const indices of [named, placed].filter(({ length }) => length > 0)) {
-          attaching.together(indices, (sites, cookies) => {
-            const places = sites.map((site) => site.data as KprobeSite);
-            const functions = indices === named ? { symbols: places.map(({ symbol = "" }) => symbol) } : { addresses: places.map(({ offset }) => offset) };
-            const asked = cookies.some((cookie) => cookie !== 0n) ? { cookies } : {};
-            const descriptor = linkCreateKprobeMulti(request.program, { ...functions, ...asked, isReturn: returns, session });
-            links.push({ descriptor, sites });
-            return descriptor;
-          });
-        }
-        const attachment = attaching.done({ missed });
-        return withoutRefused(session ? ofBothEnds(attachment, request.sites) : attachment, request.sites, wildcardOf);
-      }
-      const definitions: KprobeEvent[] = [];
-      attaching.each((site, cookie) => {
-        const event = openKprobe(site, returns, definitions);
-        // By a link, which tells what was missed.
-        const descriptors = attachToPerfEvent(request.program, event, cookie, "link");
-        links.push({ descriptor: descriptors.at(-1)!, sites: [site] });
-        return descriptors;
-      });
-      const closed = (): void => { for (const definition of definitions) definition[Symbol.dispose](); };
-      return withoutRefused(attaching.done({ missed, closed }), request.sites, wildcardOf);
-    },
+    ...(returns ? kretprobes : kprobes),
   };
 
   function context(system: System, multi: boolean, { uses }: ResolveOptions, session = false): Context {
@@ -206,47 +162,6 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
   };
 }
-
-/** The perf event of a site's kprobe; those with room of their own need a definition, which is to be removed after it. */
-function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: KprobeEvent[]): number {
-  const { symbol, offset, maxactive, inPlace = false } = data as KprobeSite;
-  const everywhere = { pid: -1, cpu: 0 };
-  return withReason(name, () => {
-    if (maxactive !== undefined) {
-      const definition = defineKretprobe(symbol ?? `0x${offset.toString(16)}`, maxactive);
-      definitions.push(definition);
-      return openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: definition.id, samplePeriod: 1, ...everywhere });
-    }
-    const type = pmuType("kprobe");
-    if (type === undefined) throw new LinuxError({ call: "perf_event_open", code: 2, doing: `attach ${name}`, hint: "this kernel has no kprobes" });
-    return openPerfEvent({
-      type, config: returns && !inPlace ? 1 << pmuReturnBit("kprobe") : 0, config1: symbol === undefined ? 0 : cString(symbol), config2: offset, ...everywhere,
-    });
-  });
-}
-
-function missedReturns(name: string): string {
-  return `more calls were under way than the kernel had room for, or another kprobe was being handled: try ${name}:maxactive=${MAXACTIVE_LIMIT}, or fexit, which has no such limit`;
-}
-
-/** Says what the kernel's refusal of a probe means. */
-function withReason(name: string, open: () => number): number {
-  try {
-    return open();
-  } catch (error) {
-    if (!(error instanceof LinuxError)) throw error;
-    const { call, code } = error;
-    const hint = refusals[error.errno] ?? error.hint;
-    throw new LinuxError({ call, code, doing: `probe ${name}`, ...(hint === undefined ? {} : { hint }) });
-  }
-}
-
-const refusals: Readonly<Record<string, string>> = {
-  EINVAL: "the kernel has this place on its list of those that must not be probed (code of exceptions, of tracing, of probes themselves)",
-  EADDRNOTAVAIL: "several functions have this name: kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
-  EILSEQ: "the offset is inside an instruction, or behind the function's end",
-  ENOENT: "the function is gone, or of a module that is not loaded",
-};
 
 function kernelImageProblem(system: System): string | undefined {
   const image = system.kernelImage?.();
@@ -289,17 +204,6 @@ function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
 
 function hasFunction(system: System, name: string): boolean {
   return system.hasKernelFunction?.(name) ?? system.kernelFunction(name) !== undefined;
-}
-
-/** As withoutRefused() wants it. */
-function wildcardOf({ data }: SiteRef): string | undefined {
-  return (data as KprobeSite).wildcard;
-}
-
-/** A session's link stands for two probes at each function: the entries are the first half of the sites. */
-function ofBothEnds(attachment: Attachment, sites: readonly SiteRef[]): Attachment {
-  const returned = attachment.failed.map((one) => ({ ...one, site: sites[sites.indexOf(one.site) + sites.length / 2] }));
-  return { ...attachment, attached: attachment.attached * 2, failed: [...attachment.failed, ...returned] };
 }
 
 /** A function's arguments by their names in BTF, as far as they are in registers; nothing where BTF has no such function. */

@@ -155,9 +155,10 @@ class Live implements LiveSystem {
   }
 
   symbolAddress(name: string): bigint | undefined {
-    // Programs that are loaded into the kernel have symbols, too.
-    this.#lasting = false;
-    return this.kallsyms().address(name);
+    const address = this.kallsyms().address(name);
+    // Programs that are loaded into the kernel have symbols, too, and so have probes.
+    if (address === undefined || /^(?:bpf$|__builtin_)/.test(this.kallsyms().lookup(address)?.module ?? "")) this.#lasting = false;
+    return address;
   }
 
   kallsyms(): Kallsyms {

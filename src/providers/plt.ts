@@ -1,13 +1,15 @@
 // plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike a uprobe on
 // the function, this sees one caller's calls only, and no symbols of the library are needed.
 import type { SiteRef } from "../language/check/checked.ts";
+import { uprobes } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { variantsByFunction } from "./function-code.ts";
 import type { Context } from "../language/context.ts";
 import type { Provider } from "./provider.ts";
 import { didYouMean, missing, refused, wrongParts } from "./resolution.ts";
 import type { System } from "./system.ts";
-import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
+import { userContext } from "./user-context.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 const usage = "plt:BINARY:FUNCTION";
@@ -22,7 +24,6 @@ export const plt: Provider = {
   usage,
   doc: "Calls of imported functions, as a program or library makes them.",
   followsProcess: true,
-  followsCommand: true,
   inFiles: { context },
 
   *list(parts, system, { pid }) {
@@ -57,5 +58,5 @@ export const plt: Provider = {
     return missing(spec, options, `${where} has no linkage table entry of \`${wanted}\``, didYouMean(wanted, names) ?? "it does not call it, or not through the table: probe the function in its library by `uprobe`");
   },
 
-  attach: (request) => attachToUserSites(request, false),
+  ...uprobes,
 };

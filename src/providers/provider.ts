@@ -5,7 +5,15 @@ import type { ProbeSpec } from "../language/program.ts";
 import type { Binding, Context } from "../language/context.ts";
 import type { System } from "./system.ts";
 
-export interface Provider {
+/** How programs get to a kind's sites. Handlers that run in strobe itself need none. */
+export interface Attacher {
+  /** With `-c`, too: attach() is given the command, and only that is traced. */
+  readonly followsCommand?: boolean;
+  /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. */
+  attach(request: AttachRequest): Attachment;
+}
+
+export interface Provider extends Partial<Attacher> {
   /** Canonical name, first part of a probe: `tracepoint`. */
   readonly name: string;
   /** Other spellings, short ones first: `t`. Front-ends pass names through as written; registry.findProvider knows them. */
@@ -15,8 +23,6 @@ export interface Provider {
   readonly doc: string;
   /** With `-p`, attach() sees to it that only that process is traced; otherwise the handler looks at the pid itself. */
   readonly followsProcess?: boolean;
-  /** With `-c`, too: attach() is given the command, and only that is traced. */
-  readonly followsCommand?: boolean;
   /** What it is about happens in no process that could be traced: with `--follow` it is not asked whose it is. */
   readonly inNoProcess?: boolean;
   /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */
@@ -34,8 +40,6 @@ export interface Provider {
   list(parts: readonly string[], system: System, options: ListOptions): Iterable<Listed>;
   /** The sites a spec means, grouped by equal context; or diagnostics that name near misses. */
   resolve(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution;
-  /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. Absent on host-only providers. */
-  attach?(request: AttachRequest): Attachment;
 }
 
 export interface ListOptions { readonly verbose: boolean; readonly pid?: number }

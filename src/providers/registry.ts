@@ -2,8 +2,9 @@
 // A new kind of probe is a file and a line here.
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
+import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attachers.ts";
 import { begin, end } from "./begin-end.ts";
-import type { Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
+import type { Attacher, Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean, missing } from "./resolution.ts";
 import type { System } from "./system.ts";
@@ -12,7 +13,7 @@ import { tracepoint } from "./tracepoint.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** By canonical name, with the other names that a provider says it has. */
-const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; readonly provider: () => Provider }>> = {
+const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; readonly provider: () => Provider; readonly attacher?: Attacher }>> = {
   begin: { aliases: ["BEGIN"], provider: () => begin },
   end: { aliases: ["END"], provider: () => end },
   self: { aliases: [], provider: () => (require("./self.ts") as typeof import("./self.ts")).self },
@@ -22,14 +23,14 @@ const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; read
   rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
   fentry: { aliases: ["f", "kfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fentry },
   fexit: { aliases: ["fr", "kretfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fexit },
-  kprobe: { aliases: ["k"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe },
-  kretprobe: { aliases: ["kr"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe },
-  uprobe: { aliases: ["u", "line"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe },
-  uretprobe: { aliases: ["ur"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe },
-  insn: { aliases: ["kinst"], provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn },
-  ret: { aliases: [], provider: () => (require("./ret.ts") as typeof import("./ret.ts")).ret },
-  plt: { aliases: [], provider: () => (require("./plt.ts") as typeof import("./plt.ts")).plt },
-  usdt: { aliases: ["U"], provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt },
+  kprobe: { aliases: ["k"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe, attacher: kprobes },
+  kretprobe: { aliases: ["kr"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe, attacher: kretprobes },
+  uprobe: { aliases: ["u", "line"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe, attacher: uprobes },
+  uretprobe: { aliases: ["ur"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe, attacher: uretprobes },
+  insn: { aliases: ["kinst"], provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn, attacher: instructions },
+  ret: { aliases: [], provider: () => (require("./ret.ts") as typeof import("./ret.ts")).ret, attacher: instructions },
+  plt: { aliases: [], provider: () => (require("./plt.ts") as typeof import("./plt.ts")).plt, attacher: uprobes },
+  usdt: { aliases: ["U"], provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt, attacher: uprobes },
   process: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).process },
   thread: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).thread },
   software: { aliases: ["s"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).software },
@@ -48,6 +49,17 @@ export const providerNames: ReadonlyMap<string, string> = new Map(Object.entries
 export function findProvider(nameOrAlias: string): Provider | undefined {
   const name = providerNames.get(nameOrAlias);
   return name === undefined ? undefined : kinds[name].provider();
+}
+
+/** What attaches to the sites of a provider, by its canonical name; undefined where nothing does. */
+export function findAttacher(name: string): Attacher | undefined {
+  const { attacher, provider } = kinds[name];
+  const known = attacher ?? provider();
+  return attaches(known) ? known : undefined;
+}
+
+function attaches(kind: Partial<Attacher>): kind is Attacher {
+  return kind.attach !== undefined;
 }
 
 /** All of them, loaded. */

@@ -7,17 +7,17 @@ import { functionEnds, type FunctionEnds } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
+import { instructions } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { insideUserFunction, namesIn, noUserFunction, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
 import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { inlinedKernelFunction } from "./kernel-places.ts";
 import { findFunctions, functionPattern, noFunction, type KprobeSite } from "./kernel-functions.ts";
-import { kprobe } from "./kprobe.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { groupBy, missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
-import { attachToUserSites, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
 import type { Wanted } from "./places.ts";
 import { copiesBeside, placesNamed } from "./user-places.ts";
 import { debugInfoOf, withVariables, wantsVariables } from "./user-variables.ts";
@@ -37,7 +37,6 @@ export const ret: Provider = {
   aliases: [],
   usage,
   doc: "Return instructions of functions, of programs and of the kernel; the stack is not touched.",
-  followsCommand: true,
   inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("ret", true, system) },
 
   *list(parts, system, { verbose, pid }) {
@@ -60,7 +59,7 @@ export const ret: Provider = {
     return wanted.binary === undefined ? inKernel(spec, wanted.function, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
-  attach: (request) => (request.binding.defaultSpace === "user" ? attachToUserSites(request, false) : kprobe.attach!(request)),
+  ...instructions,
 };
 
 /** `FUNCTION`, `BINARY:FUNCTION`; names may have colons. */

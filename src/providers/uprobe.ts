@@ -2,13 +2,15 @@
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
+import { uprobes, uretprobes } from "./attachers.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
 import { cppName, findBinaries, noBinary, unquote } from "./binaries.ts";
 import { asGoHasIt } from "./go-context.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
-import { attachToUserSites, symbolsSeenFrom, userContext, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
+import { symbolsSeenFrom, userContext } from "./user-context.ts";
 import { describeFunction, listInlined, listLines } from "./user-listing.ts";
 import type { Place } from "./places.ts";
 import { placesNamed, placesOfLine } from "./user-places.ts";
@@ -43,7 +45,6 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
     usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY@FILE:LINE[:COLUMN]`,
     doc: returns ? "Returns of functions of programs and libraries." : "Functions, source lines and instructions of programs and libraries.",
     followsProcess: true,
-    followsCommand: true,
     inFiles: { context: (system) => userContext({ provider: name, returns, system }) },
 
     *list(parts, system, options) {
@@ -142,7 +143,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       return { variants: [...variants.values()].flatMap((variant) => variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options)), diagnostics };
     },
 
-    attach: (request) => attachToUserSites(request, returns),
+    ...(returns ? uretprobes : uprobes),
   };
   return provider;
 }

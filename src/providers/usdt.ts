@@ -2,13 +2,15 @@
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
 import { integer, type Type } from "../language/types.ts";
+import { uprobes } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { hostMachine, type Machine } from "./registers.ts";
 import { didYouMean, groupBy, missing, refused, resolved, usesNumbered, variantsOf, wrongParts } from "./resolution.ts";
 import type { Binary, System, UsdtProbe } from "./system.ts";
 import { parseUsdtArguments, type UsdtArgument } from "./usdt-arguments.ts";
-import { attachToUserSites, userContext, type UserSite } from "./user-attachment.ts";
+import type { UserSite } from "./user-attachment.ts";
+import { userContext } from "./user-context.ts";
 import { withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -20,7 +22,6 @@ export const usdt: Provider = {
   usage: "usdt:BINARY:[NAMESPACE:]PROBE",
   doc: "Static probes of programs and libraries.",
   followsProcess: true,
-  followsCommand: true,
   inFiles: { context: (system) => userContext({ provider: "usdt", returns: false, system }) },
 
   *list(parts, system, options) {
@@ -58,7 +59,7 @@ export const usdt: Provider = {
     return inVariants(spec, found, system, options);
   },
 
-  attach: (request) => attachToUserSites(request, false),
+  ...uprobes,
 };
 
 /** Places whose arguments are in the same registers share a program; when nobody looks at arguments, all do. */

@@ -1,6 +1,6 @@
 // What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
 import type { Plan } from "../compiler/plan.ts";
-import type { Attachment, Provider } from "../providers/provider.ts";
+import type { Attacher, Attachment } from "../providers/provider.ts";
 import { missedEvents } from "./counters.ts";
 import { detachAll } from "./detach.ts";
 import type { Trouble } from "./events.ts";
@@ -20,9 +20,9 @@ export class AttachError extends Error {
 
 export interface AttachmentsOptions {
   /** providers/registry.ts's, or fakes. */
-  readonly findProvider: (name: string) => Provider | undefined;
+  readonly findAttacher: (name: string) => Attacher | undefined;
   /** The only process to trace, for a kind of probe; undefined: all. */
-  readonly pidFor: (provider: Provider) => number | undefined;
+  readonly pidFor: (attacher: Attacher) => number | undefined;
   readonly missingProbes: Plan["config"]["missingProbes"];
   readonly trouble: (trouble: Trouble) => void;
   readonly log: (line: string) => void;
@@ -71,10 +71,10 @@ export class Attachments {
   }
 
   #attach({ program, descriptor }: LoadedProgram): Attachment {
-    const provider = this.#options.findProvider(program.provider);
-    if (!provider?.attach) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
-    const pid = this.#options.pidFor(provider);
-    return provider.attach({
+    const attacher = this.#options.findAttacher(program.provider);
+    if (attacher === undefined) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
+    const pid = this.#options.pidFor(attacher);
+    return attacher.attach({
       program: descriptor, binding: program.binding, sites: program.sites, cookies: program.cookies.map(BigInt),
       ...(pid === undefined ? {} : { pid }),
     });

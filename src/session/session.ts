@@ -1,7 +1,7 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
 import type { Plan } from "../compiler/plan.ts";
 import { testRun } from "../linux/bpf.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
 import { Attachments, isEdge } from "./attachments.ts";
 import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
@@ -31,7 +31,7 @@ const governor = () => require("./governor.ts") as typeof import("./governor.ts"
 export interface SessionOptions {
   readonly consumer: Consumer;
   /** providers/registry.ts's, or fakes. */
-  readonly findProvider: (name: string) => Provider | undefined;
+  readonly findAttacher: (name: string) => Attacher | undefined;
   /** Formats what system() and cat() are given. */
   readonly formatter: TextFormatter;
   /** `-p`: trace this process, until it ends. */
@@ -151,7 +151,7 @@ class LiveSession implements Session {
       failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
     }));
     this.#attachments = new Attachments({
-      findProvider: options.findProvider, missingProbes: plan.config.missingProbes, log: this.#log,
+      findAttacher: options.findAttacher, missingProbes: plan.config.missingProbes, log: this.#log,
       pidFor: ({ followsCommand }) => options.follow ? undefined : options.pid ?? (followsCommand ? this.childPid : undefined),
       trouble: (trouble) => this.#consumer.trouble(trouble),
     });

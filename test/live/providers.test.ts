@@ -10,7 +10,7 @@ import { closeFd } from "../../src/linux/ffi.ts";
 import type { Context } from "../../src/language/context.ts";
 import { liveSystem } from "../../src/providers/live-system.ts";
 import type { Attachment } from "../../src/providers/provider.ts";
-import { findProvider, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
+import { findAttacher, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
 import { systemCallNumber } from "../../src/providers/syscall-numbers.ts";
 import { hostMachine } from "../../src/providers/registers.ts";
 
@@ -73,7 +73,7 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
       assert.ok(context !== "host");
       const program = load(context);
       programs.push(program);
-      attachments.push(findProvider(provider)!.attach!({
+      attachments.push(findAttacher(provider)!.attach({
         program, binding: context, sites, cookies: sites.map((_, i) => BigInt(i + 1)), ...(pid === undefined ? {} : { pid }),
       }));
     }
@@ -140,7 +140,7 @@ describe("attaching", () => {
     const program = load(context.context);
     const site = context.sites[0];
     const beyond = { name: "beyond", data: { path: (site.data as { path: string }).path, offset: 1n << 40n, semaphore: 0n } };
-    using attachment = findProvider("uprobe")!.attach!({ program, binding: context.context, sites: [beyond, site], cookies: [1n, 2n] });
+    using attachment = findAttacher("uprobe")!.attach({ program, binding: context.context, sites: [beyond, site], cookies: [1n, 2n] });
     run();
     assert.equal(progInfo(program).runCount, 5);
     assert.equal(attachment.attached, 1);

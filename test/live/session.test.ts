@@ -10,7 +10,7 @@ import type { Binding } from "../../src/language/context.ts";
 import { u64 } from "../../src/language/types.ts";
 import { listLinks, listMaps, listPrograms, rawTracepointOpen } from "../../src/linux/bpf.ts";
 import { possibleCpus } from "../../src/linux/perf.ts";
-import type { Provider } from "../../src/providers/provider.ts";
+import type { Attacher } from "../../src/providers/provider.ts";
 import { decoder, type DecodedValue } from "../../src/session/decode.ts";
 import type { Consumer, MapSnapshot, Trouble } from "../../src/session/events.ts";
 import { AttachError } from "../../src/session/attachments.ts";
@@ -99,10 +99,7 @@ function countingProgram(): KernelProgram {
   };
 }
 
-const raw: Provider = {
-  name: "raw", aliases: [], usage: "", doc: "",
-  list: () => [],
-  resolve: () => ({ variants: [], diagnostics: [] }),
+const raw: Attacher = {
   attach({ program, sites: [site] }) {
     const descriptors = [rawTracepointOpen(String(site.data), program)];
     return { attached: 1, failed: [], descriptors, [Symbol.dispose]: () => assert.fail("what names descriptors is not disposed") };
@@ -138,7 +135,7 @@ class Recorder implements Consumer {
 }
 
 function options(consumer: Consumer, more: Partial<SessionOptions> = {}): SessionOptions {
-  return { consumer, findProvider: (name) => (name === "raw" ? raw : undefined), formatter: () => () => "", ...more };
+  return { consumer, findAttacher: (name) => (name === "raw" ? raw : undefined), formatter: () => () => "", ...more };
 }
 
 function assertNothingLeft(): void {
@@ -242,17 +239,17 @@ test("the end of a -p process ends the session", deadline, async () => {
 
 test("probes that cannot attach are an error or a warning, as configured; a refused program leaves nothing", deadline, async () => {
   const program = countingProgram();
-  const failing: Provider = {
-    ...raw, attach: ({ sites }) => ({ attached: 0, failed: sites.map((site) => ({ site, reason: "no" })), descriptors: [], [Symbol.dispose]() {} }),
+  const failing: Attacher = {
+    attach: ({ sites }) => ({ attached: 0, failed: sites.map((site) => ({ site, reason: "no" })), descriptors: [], [Symbol.dispose]() {} }),
   };
   const plan = { ...basePlan, programs: [program] };
-  await assert.rejects(openSession(plan, options(new Recorder(), { findProvider: () => failing })), (error) => {
+  await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {
     assert.ok(error instanceof AttachError);
     assert.deepEqual(error.failed, [{ probe: "raw:sys_enter", reason: "no" }]);
     return true;
   });
   const consumer = new Recorder();
-  await using session = await openSession({ ...plan, config: { ...config, missingProbes: "warn" } }, options(consumer, { findProvider: () => failing }));
+  await using session = await openSession({ ...plan, config: { ...config, missingProbes: "warn" } }, options(consumer, { findAttacher: () => failing }));
   assert.equal(session.attached, 0);
   assert.deepEqual(consumer.troubles, [{ kind: "attach", probe: "raw:sys_enter", reason: "no" }]);
   session.stop();

@@ -1,0 +1,15 @@
+// What attaches to places in code, apart from what finds them: a plan that was kept needs no more.
+import { attachToKernelSites } from "./kprobe-attachment.ts";
+import type { Attacher } from "./provider.ts";
+import { attachToUserSites } from "./user-attachment.ts";
+
+export const uprobes: Attacher = { followsCommand: true, attach: (request) => attachToUserSites(request, false) };
+export const uretprobes: Attacher = { followsCommand: true, attach: (request) => attachToUserSites(request, true) };
+export const kprobes: Attacher = { attach: (request) => attachToKernelSites(request, false) };
+export const kretprobes: Attacher = { attach: (request) => attachToKernelSites(request, true) };
+
+/** Instructions of programs and of the kernel. */
+export const instructions: Attacher = {
+  followsCommand: true,
+  attach: (request) => (request.binding.defaultSpace === "user" ? uprobes : kprobes).attach(request),
+};
