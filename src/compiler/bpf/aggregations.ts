@@ -189,12 +189,15 @@ function bitsOf(scope: FunctionScope, value: Value | undefined): number {
   }
 }
 
-/** floor(log2(value)) of a positive value of so many bits, without branches: halve the range six times, or less often. */
+/**
+ * floor(log2(value)) of a positive value of so many bits, without branches: halve the range four times, or less often. The
+ * verifier knows it to be below the bits, rounded up to a power of two.
+ */
 function log2(scope: FunctionScope, value: Register, bits: number): Register {
   const { emitter } = scope;
   const rest = emitter.copy(value);
-  const power = emitter.constant(0n);
-  for (let step = Math.ceil(Math.log2(bits)) - 1; step > 0; step--) {
+  let power: Register | undefined;
+  for (let step = Math.ceil(Math.log2(bits)) - 1; step > 1; step--) {
     const width = 1 << step;
     // (2^width - 1 - rest) is negative when rest has a bit above `width`: its sign bit is the answer.
     const above = emitter.constant((1n << BigInt(width)) - 1n);
@@ -202,11 +205,16 @@ function log2(scope: FunctionScope, value: Register, bits: number): Register {
     emitter.aluConstant(Alu.RSH, above, 63n);
     emitter.aluConstant(Alu.LSH, above, BigInt(step));
     emitter.alu(Alu.RSH, rest, above);
-    emitter.alu(Alu.OR, power, above);
+    if (power === undefined) power = above;
+    else emitter.alu(Alu.OR, power, above);
   }
-  // 1, 2 or 3 is left.
-  emitter.aluConstant(Alu.RSH, rest, 1n);
-  emitter.alu(Alu.OR, power, rest);
+  // Below 16 is left: two bits for each.
+  const last = emitter.constant(0xffff_aa50n);
+  emitter.aluConstant(Alu.LSH, rest, 1n);
+  emitter.alu(Alu.RSH, last, rest);
+  emitter.aluConstant(Alu.AND, last, 3n);
+  if (power === undefined) return last;
+  emitter.alu(Alu.OR, power, last);
   return power;
 }
 
@@ -222,7 +230,7 @@ function log2Bucket(scope: FunctionScope, value: Register, bits: number, valueBi
   if (bits === 0) {
     emitter.move(bucket, power);
     emitter.add(bucket, 2);
-    clamp(scope, bucket, bucketCount(bits) - 1);
+    if (valueBits > 32) clamp(scope, bucket, bucketCount(bits) - 1);
   } else {
     // 1 + (shift << bits) + (value >> shift)
     emitter.add(power, -bits);
