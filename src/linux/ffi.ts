@@ -230,6 +230,20 @@ function inWorker(): boolean {
   return (process.chdir as { readonly disabled?: boolean }).disabled === true;
 }
 
+let loopDescriptor: number | undefined;
+
+/**
+ * What Node's event loop waits on in the main thread: readable when it has something to do, other than for a timer's sake. (libuv's
+ * backend descriptor, of epoll(7). What is watched only since the loop's last turn is not in it yet.)
+ */
+export function eventLoopDescriptor(): number {
+  if (loopDescriptor !== undefined) return loopDescriptor;
+  const libuv = koffi().load(null);
+  const loop = (libuv.func("uv_default_loop", "int64_t", []) as ForeignFunction)();
+  loopDescriptor = (libuv.func("uv_backend_fd", "int", ["int64_t"]) as ForeignFunction)(loop);
+  return loopDescriptor;
+}
+
 const POLLIN = 1;
 const O_CLOEXEC = 0o2000000;
 const F_DUPFD_CLOEXEC = 1030;

@@ -62,6 +62,11 @@ export class RingBuffer implements Disposable {
     this.#published = this.#position;
   }
 
+  /** Readable while there is something to consume. The kernel wakes who waits for that when it writes the first record. */
+  get descriptor(): number {
+    return this.#fd;
+  }
+
   /** Bytes between what was consumed and what was reserved (records still being written included). */
   available(): number {
     return this.#open ? (acquire(this.#producer, 0) - this.#position) >>> 0 : 0;

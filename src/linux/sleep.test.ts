@@ -2,10 +2,22 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { watchProcess } from "./pidfd.ts";
 import { sleepInThread } from "./sleep.ts";
 
-test("sleeping takes its time, and nothing else happens meanwhile", () => {
+/** Until the event loop watches what began, and has nothing left to do. */
+async function settled(): Promise<void> {
+  do {
+    await sleep(20);
+  } while (!sleepInThread(0));
+}
+
+test("sleeping takes its time, and nothing else happens meanwhile", async () => {
+  await settled();
   let ticked = false;
   void setImmediate().then(() => { ticked = true; });
   for (const milliseconds of [2.5, 30, 1020]) {
@@ -23,6 +35,7 @@ test("a signal ends it early", { timeout: 30_000 }, async () => {
   // Again and again: the first may come before the sleep on a busy machine.
   const child = spawn("sh", ["-c", `while sleep 0.2; do kill -USR2 ${process.pid}; done`]);
   await once(child, "spawn");
+  await settled();
   const before = performance.now();
   assert.equal(sleepInThread(20_000), false);
   assert.ok(performance.now() - before < 19_000);
@@ -31,4 +44,38 @@ test("a signal ends it early", { timeout: 30_000 }, async () => {
   await setImmediate();
   process.off("SIGUSR2", count);
   assert.ok(heard > 0);
+});
+
+test("the end of a watched process ends it early", { timeout: 30_000 }, async () => {
+  // Not our child's, of whose end a signal tells.
+  const child = spawn("sh", ["-c", "sleep 0.3 & echo $!"], { stdio: ["ignore", "pipe", "inherit"] });
+  const [pid] = (await once(child.stdout, "data")) as [Buffer];
+  await once(child, "exit");
+  using watch = watchProcess(Number(String(pid)));
+  child.stdout.destroy();
+  const heard: string[] = [];
+  void watch.ended.then(() => heard.push("ended"));
+  const before = performance.now();
+  while (heard.length === 0) {
+    await setImmediate();
+    await setImmediate();
+    if (heard.length === 0) sleepInThread(20_000);
+    assert.ok(performance.now() - before < 19_000);
+  }
+});
+
+test("a descriptor that becomes readable ends it early, and is nothing for the event loop", { timeout: 30_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "strobe-sleep-"));
+  const path = join(folder, "fifo");
+  await once(spawn("mkfifo", [path]), "exit");
+  const fifo = openSync(path, constants.O_RDWR);
+  const child = spawn("sh", ["-c", `sleep 0.3; echo > ${path}; exec sleep 30`], { stdio: "ignore" });
+  await settled();
+  const before = performance.now();
+  assert.equal(sleepInThread(20_000, fifo), true);
+  assert.ok(performance.now() - before < 19_000);
+  child.kill();
+  await once(child, "exit");
+  closeSync(fifo);
+  rmSync(folder, { recursive: true });
 });

@@ -19,6 +19,7 @@ const encoder = new TextEncoder();
 
 export class JsonConsumer implements Consumer {
   readonly ownsThread = true;
+  readonly patience: number | undefined;
   readonly #sink: Sink;
   readonly #full: boolean;
   readonly #quiet: boolean;
@@ -33,6 +34,7 @@ export class JsonConsumer implements Consumer {
 
   constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean; readonly noWarnings?: boolean }) {
     this.#sink = new Sink(options.output);
+    this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
     this.#quiet = options.quiet ?? false;
     this.#noWarnings = options.noWarnings ?? false;
     this.#full = options.buffering === "full";

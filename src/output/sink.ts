@@ -1,8 +1,8 @@
 // Where output goes: all of it, waiting where the reader is slow.
-import { writeSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import { EAGAIN, EINTR, EPIPE, LinuxError } from "../linux/error.ts";
 import { addressOf, syscall, SYS } from "../linux/ffi.ts";
-import { sleepInThread } from "../linux/sleep.ts";
+import { waitUntilWritable } from "../linux/sleep.ts";
 
 /** The reader of our output is gone (`strobe … | head`): the session ends quietly. */
 export class OutputClosed extends Error {
@@ -12,20 +12,13 @@ export class OutputClosed extends Error {
   }
 }
 
-/** Writes all of the bytes to a descriptor, waiting where it is a full non-blocking pipe. */
+/** Writes all of the bytes to a descriptor. @throws OutputClosed, LinuxError */
 export function writeFully(descriptor: number, bytes: Uint8Array): void {
-  let at = 0;
-  while (at < bytes.length) {
-    try {
-      at += writeSync(descriptor, bytes, at, bytes.length - at);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === "EPIPE") throw new OutputClosed();
-      if (code !== "EAGAIN") throw error;
-      sleepInThread(1);
-    }
-  }
+  new Sink(descriptor).write(bytes, bytes.length);
 }
+
+/** Milliseconds that lines of a stream may wait on their way into a file. */
+const filePatience = 50;
 
 /** A descriptor that lines are written to, from buffers that are used again and again: by a tenth of what Node does for a write. */
 export class Sink {
@@ -37,9 +30,19 @@ export class Sink {
     this.#descriptor = descriptor;
   }
 
+  /** Consumer.patience: who watches a terminal or reads from a pipe does so at once, but nobody a file. */
+  get patience(): number | undefined {
+    try {
+      return fstatSync(this.#descriptor).isFile() ? filePatience : undefined;
+    } catch {
+      // Not open: said when there is something to write.
+      return undefined;
+    }
+  }
+
   /** Writes the first `length` bytes of a buffer. @throws OutputClosed, LinuxError */
   write(buffer: Uint8Array, length: number): void {
-    if (buffer !== this.#buffer) {
+    if (buffer !== this.#buffer && length > 0) {
       // Held, it stays where it is.
       this.#buffer = buffer;
       this.#address = addressOf(buffer);
@@ -48,7 +51,7 @@ export class Sink {
       const result = syscall(SYS.write, this.#descriptor, this.#address + at, length - at);
       if (result >= 0) at += result;
       else if (result === -EPIPE) throw new OutputClosed();
-      else if (result === -EAGAIN) sleepInThread(1);
+      else if (result === -EAGAIN) waitUntilWritable(this.#descriptor);
       else if (result !== -EINTR) throw new LinuxError({ call: "write", code: -result, doing: "write the output" });
     }
   }

@@ -10,7 +10,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { seriesText } from "./series.ts";
-import { Sink, writeFully } from "./sink.ts";
+import { Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
 
@@ -37,9 +37,11 @@ const flushBytes = 1 << 16;
 
 export class TextConsumer implements Consumer {
   readonly ownsThread = true;
+  readonly patience: number | undefined;
   readonly #options: TextOptions;
   readonly #out = new ByteWriter(2 * flushBytes);
   readonly #sink: Sink;
+  readonly #messages: Sink;
   /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;
@@ -49,6 +51,8 @@ export class TextConsumer implements Consumer {
   constructor(options: TextOptions) {
     this.#options = options;
     this.#sink = new Sink(options.output);
+    this.#messages = new Sink(options.messages);
+    this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
@@ -171,7 +175,7 @@ export class TextConsumer implements Consumer {
     this.beforeWrite?.();
     write();
     try {
-      writeFully(this.#options.messages, this.#out.view());
+      this.#messages.write(this.#out.bytes, this.#out.length);
     } finally {
       this.#out.clear();
     }

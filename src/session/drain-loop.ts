@@ -14,14 +14,20 @@ export interface DrainLoopOptions {
   readonly look: () => void;
   /** Whether what it counts can move without an event, as with full maps; else it is only looked at after some. */
   readonly movesAlone: boolean;
-  /** For how many milliseconds nobody needs this thread's event loop. */
-  readonly free: () => number;
+  /** Whether the thread may sleep, and the event loop with it: asked when the loop begins. */
+  readonly mayThreadSleep: () => boolean;
+  /** In how many milliseconds the event loop is needed again. */
+  readonly untilNeeded: () => number;
+  /** Consumer.patience. */
+  readonly patience: number | undefined;
 }
 
 /** Full batches in a row while the ring is half full: it is what must not overflow. */
 const hurriedBatches = 16;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
+/** Milliseconds that the thread itself waits for the next record, since it is woken for less; then the event loop does. */
+const linger = 50;
 /** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
 const forever = 0x7fff_ffff;
 
@@ -32,9 +38,22 @@ function uptime(): number {
 
 export class DrainLoop {
   readonly #options: DrainLoopOptions;
+  readonly #naps = new Naps(uptime);
   #over = false;
   /** Ends a pause without a ring. */
   #wake: (() => void) | undefined;
+  #mayThreadSleep = false;
+  #countersAt = 0;
+  /** Whether there was an event since the counters were looked at. */
+  #moved = true;
+  /** When the ring was last emptied, what has come since, and where that began. */
+  #looked = 0;
+  #records = 0;
+  #from = 0;
+  /** Full batches in a row. */
+  #hurried = 0;
+  /** Whether the last rest was for the next record to come. */
+  #awaited = false;
 
   constructor(options: DrainLoopOptions) {
     this.#options = options;
@@ -42,52 +61,76 @@ export class DrainLoop {
 
   /** Until stop(). */
   async run(): Promise<void> {
-    const { ring, ringBytes, records: source, taken, look, movesAlone, free } = this.#options;
-    let countersAt = uptime() + countersEvery;
-    let moved = true;
-    const naps = new Naps(uptime);
-    // What has come since the last look that found little.
-    let looked = uptime();
-    let records = 0;
-    let from = ring?.consumed ?? 0;
-    let hurried = 0;
+    this.#mayThreadSleep = this.#options.mayThreadSleep();
+    this.#looked = uptime();
+    this.#countersAt = this.#looked + countersEvery;
+    this.#from = this.#options.ring?.consumed ?? 0;
     while (!this.#over) {
-      const count = source.drain();
-      if (count > 0) taken();
-      if (this.#over) break;
-      const now = uptime();
-      if (now >= countersAt) {
-        look();
-        countersAt = now + countersEvery;
-        moved = false;
-      }
-      moved ||= count > 0;
-      records += count;
-      // Behind: timers and signals have their turn, and on.
-      if (count === batchRecords) {
-        if (ring && ring.available() > ringBytes / 2 && ++hurried < hurriedBatches) continue;
-        hurried = 0;
-        await naps.turn();
-        continue;
-      }
-      if (!ring || count === 0) {
-        await this.#idle(movesAlone || moved ? countersAt - now : forever);
-        naps.turned();
-      } else {
-        const freeFor = free();
-        const seen = { records, bytes: ring.consumed - from, ringBytes, milliseconds: now - looked, turn: freeFor <= 0 };
-        const nap = naps.take(napLength(seen), freeFor, now);
-        if (nap) await nap;
-      }
-      looked = now;
-      records = 0;
-      from = ring?.consumed ?? 0;
+      const rest = this.#pass();
+      if (rest) await rest;
     }
   }
 
-  #idle(milliseconds: number): Promise<void> {
-    const { ring } = this.#options;
-    if (ring) return ring.wait(milliseconds);
+  /** Takes what has come, and rests; gives what to wait for, where that is not done. (A function of its own, which V8 compiles.) */
+  #pass(): Promise<void> | undefined {
+    const { ring, records, taken } = this.#options;
+    const count = records.drain();
+    if (count > 0) taken();
+    if (this.#over) return undefined;
+    const now = uptime();
+    if (now >= this.#countersAt) this.#look(now);
+    this.#moved ||= count > 0;
+    this.#records += count;
+    const free = this.#mayThreadSleep ? this.#options.untilNeeded() : 0;
+    if (count === batchRecords) return this.#goOn(free, now);
+    const rest = ring ? this.#rest(ring, count, free, now) : this.#idle(now);
+    this.#looked = now;
+    this.#records = 0;
+    this.#from = ring?.consumed ?? 0;
+    return rest;
+  }
+
+  /** Behind: what else there is to do has its turn, and on. */
+  #goOn(free: number, now: number): Promise<void> | undefined {
+    const { ring, ringBytes } = this.#options;
+    if (ring && ring.available() > ringBytes / 2 && ++this.#hurried < hurriedBatches) return undefined;
+    this.#hurried = 0;
+    return this.#naps.take(0, free, now);
+  }
+
+  #rest(ring: RingBuffer, count: number, free: number, now: number): Promise<void> | undefined {
+    const awaited = this.#awaited;
+    const milliseconds = now - this.#looked;
+    if (count > 0) {
+      const { ringBytes, patience } = this.#options;
+      const bytes = ring.consumed - this.#from;
+      const nap = napLength({ records: this.#records, bytes, ringBytes, milliseconds, turn: free <= 0, patience });
+      // One that came alone is no reason to sleep: the next one is as welcome.
+      if (!awaited || milliseconds < nap) {
+        this.#awaited = false;
+        return this.#naps.take(nap, free, now);
+      }
+    }
+    this.#awaited = true;
+    // For a short while in the thread; when that was for nothing, in the event loop.
+    if (free < linger || (awaited && count === 0)) return this.#idle(now);
+    return this.#naps.take(linger, free, now, ring.descriptor);
+  }
+
+  #look(now: number): void {
+    this.#options.look();
+    this.#countersAt = now + countersEvery;
+    this.#moved = false;
+  }
+
+  async #idle(now: number): Promise<void> {
+    const { ring, movesAlone } = this.#options;
+    const milliseconds = movesAlone || this.#moved ? this.#countersAt - now : forever;
+    await (ring ? ring.wait(milliseconds) : this.#pause(milliseconds));
+    this.#naps.turned();
+  }
+
+  #pause(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       this.#wake = () => {

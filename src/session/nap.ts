@@ -8,36 +8,39 @@ export interface Look {
   readonly bytes: number;
   readonly milliseconds: number;
   readonly ringBytes: number;
-  /** Whether the event loop has a turn in between, which costs twice as much again. */
+  /** Whether the event loop has a turn in between, which costs several times as much. */
   readonly turn: boolean;
+  /** Milliseconds for which nobody misses what is gathered, if it is so. */
+  readonly patience?: number;
 }
 
 /** Records a millisecond from which on lines are more than a person reads. */
 const flood = 20;
-/** Milliseconds: within 5 ms of its event, with what the scheduler and the writing take, a line is out. */
-const whileRead = 3;
-/** Records of a flood that a wake-up should find, and for how many milliseconds it waits for them at most. */
-const worth = 2000;
-const inFlood = 10;
+/**
+ * Milliseconds that a nap takes at least and at most, and how many records of a flood it waits for in between. Within 5 ms of its
+ * event, with what the scheduler and the writing take, a line is out.
+ */
+const inThread = { least: 2, most: 5, worth: 1000 };
+const inLoop = { least: 3, most: 20, worth: 4000 };
 /** What may gather: a sixteenth of the ring, since the scheduler may keep us waiting several times as long. */
 const gathered = 1 / 16;
 
 /** Milliseconds; 0 when there is no time for a nap. */
-export function napLength({ records, bytes, ringBytes, milliseconds, turn }: Look): number {
+export function napLength({ records, bytes, ringBytes, milliseconds, turn, patience }: Look): number {
   const elapsed = Math.max(milliseconds, 0.1);
   const rate = records / elapsed;
-  const costs = turn ? 2 : 1;
-  const most = rate > flood ? Math.min(Math.max(costs * worth / rate, whileRead), costs * inFlood) : whileRead;
-  return Math.floor(Math.min(most, (ringBytes * gathered * elapsed) / bytes));
+  const { least, most, worth } = turn ? inLoop : inThread;
+  const wanted = patience ?? (rate > flood ? Math.min(Math.max(worth / rate, least), most) : least);
+  return Math.floor(Math.min(wanted, (ringBytes * gathered * elapsed) / bytes));
 }
 
-/** The event loop's turns are no further apart than this, in milliseconds: what is due in it is late by so much. */
-const betweenTurns = 50;
+/** The event loop's turns are no further apart than this, in milliseconds: a timer of somebody's may be late by so much. */
+const betweenTurns = 100;
 
 /** The naps themselves: in the thread where that harms nobody, since a turn of Node's event loop costs more than the nap. */
 export class Naps {
   readonly #now: () => number;
-  readonly #sleep: (milliseconds: number) => boolean;
+  readonly #sleep: typeof sleepInThread;
   /** When the event loop had its last turn. */
   #turned: number;
 
@@ -50,13 +53,23 @@ export class Naps {
 
   /**
    * Rests for so many milliseconds; gives what to wait for, if anything. `free`: for how many milliseconds from now nobody needs
-   * the event loop. `now`: on the clock.
+   * the event loop. `now`: on the clock. `until`: a descriptor that ends it, in the thread, when it becomes readable.
    */
-  take(milliseconds: number, free: number, now: number): Promise<void> | undefined {
-    if (milliseconds < 1) return this.turn();
-    if (free < milliseconds) return this.#timed(milliseconds);
-    if (now + milliseconds - this.#turned > betweenTurns) return this.turn().then(() => void this.#sleep(milliseconds));
-    return this.#sleep(milliseconds) ? undefined : this.turn();
+  take(milliseconds: number, free: number, now: number, until?: number): Promise<void> | undefined {
+    if (free <= 0 || free < milliseconds) return milliseconds < 1 ? this.turn() : this.#timed(milliseconds);
+    if (now + milliseconds - this.#turned > betweenTurns) return this.#turnAndSleep(milliseconds, until);
+    return this.#sleep(milliseconds, until) ? undefined : this.#twoTurns();
+  }
+
+  async #turnAndSleep(milliseconds: number, until?: number): Promise<void> {
+    await this.turn();
+    if (!this.#sleep(milliseconds, until)) await this.#twoTurns();
+  }
+
+  /** For what has come up: it may be told from libuv by way of a turn of its own, which comes behind ours. */
+  async #twoTurns(): Promise<void> {
+    await this.turn();
+    await this.turn();
   }
 
   /** A turn of the event loop. */

@@ -160,7 +160,9 @@ class LiveSession implements Session {
       taken: () => this.#consumer.flush(),
       look: () => this.#reportTrouble(),
       movesAlone: plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes"),
-      free: () => this.#free,
+      mayThreadSleep: () => this.#mayThreadSleep,
+      untilNeeded: () => this.#hosts.untilNext(),
+      patience: options.consumer.patience,
     });
   }
 
@@ -388,11 +390,11 @@ class LiveSession implements Session {
     return this.#end;
   }
 
-  /** For how many milliseconds nobody needs this thread's event loop. */
-  get #free(): number {
+  /** Whether nobody else needs this thread's event loop. */
+  get #mayThreadSleep(): boolean {
+    if (!this.#consumer.ownsThread) return false;
     // Processes that come and go are looked at as they do.
-    if (!this.#consumer.ownsThread || this.#owners.needed || this.#kernel.unwinding || this.#packets || this.#options.follow) return 0;
-    return this.#hosts.untilNext();
+    return !this.#owners.needed && !this.#kernel.unwinding && !this.#packets && !this.#options.follow;
   }
 
   #reportTrouble(): void {
