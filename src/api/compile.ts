@@ -39,6 +39,8 @@ export interface ScriptOptions {
   readonly stats?: boolean;
   /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
   readonly probeFilter?: RegExp;
+  /** The one test: or bench: probe to run; without it there are none. */
+  readonly suite?: { readonly kind: "test" | "bench"; readonly name: string };
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
   readonly warnings?: boolean;
   /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
@@ -65,12 +67,12 @@ export function parseScript(source: Source, given: { readonly positional: readon
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses } = options;
+  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses, suite } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parseScript(source, { positional, named });
   const system = thisMachine();
   const compiled = compile(parsed.program, system, {
-    pid, command, follow, unsafe, env, directLoads, sparing, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses,
+    pid, command, follow, unsafe, env, directLoads, sparing, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses, suite,
   });
   const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

@@ -50,8 +50,8 @@ function nameThread(): void {
 }
 
 /** Whether these options run a script. */
-function traces({ help, version, fmt, info, list, emit, debug }: Options): boolean {
-  return !(help || version || fmt || info || list || emit) && debug.every((stage) => stage === "verifier");
+function traces({ help, version, fmt, info, list, emit, suite, debug }: Options): boolean {
+  return !(help || version || fmt || info || list || emit || suite) && debug.every((stage) => stage === "verifier");
 }
 
 async function dispatch(options: Options, build: string | undefined): Promise<number> {
@@ -63,6 +63,7 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
   }
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
+  if (options.suite) return (await import("./suites.ts")).runSuite(options, options.suite);
   if (options.emit) return (await import("./emit.ts")).emit(options);
   return run(options, build);
 }

@@ -27,6 +27,8 @@ export const flags = {
   header: { long: "include", value: "FILE", group: "What to run", doc: "include this header before the script" },
   emit: { long: "emit", value: "LANGUAGE", group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
   fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
+  test: { long: "test", group: "What to run", doc: "run the script's test: probes, and say which fail" },
+  bench: { long: "bench", group: "What to run", doc: "run the script's bench: probes, and say what each takes" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
@@ -69,9 +71,7 @@ const withoutEffect: ReadonlyMap<string, boolean> = new Map([
 const refusedOptions: ReadonlyMap<string, string> = new Map([
   ["--emit-elf", "strobe makes its programs in memory: -d asm shows them"],
   ["--emit-llvm", "there is no LLVM: -d ir shows the intermediate code"],
-  ["--test", "strobe runs no test: probes"],
-  ["--bench", "strobe runs no bench: probes: --stats measures handlers where they are attached"],
-  ["--mode", "strobe has the one mode: strobe fmt lays scripts out, --stats measures handlers"],
+  ["--mode", "strobe has --test and --bench, and strobe fmt lays scripts out"],
 ]);
 
 export interface Options {
@@ -81,6 +81,7 @@ export interface Options {
   readonly headers: { readonly folders: readonly string[]; readonly files: readonly string[] };
   readonly emit?: "ts";
   readonly fmt: boolean;
+  readonly suite?: "test" | "bench";
   readonly help: boolean;
   readonly version: boolean;
   readonly pid?: number;
@@ -195,6 +196,7 @@ export function readOptions(argv: readonly string[]): Options {
     headers,
     emit: values.has("emit") ? oneOf("--emit", values.get("emit") ?? "", ["ts"] as const) : undefined,
     fmt: has("fmt"),
+    suite: has("test") ? "test" : has("bench") ? "bench" : undefined,
     help: has("help"),
     version: has("version"),
     pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,

@@ -7,7 +7,7 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
 import { unknownType, type Type } from "../language/types.ts";
-import type { ResolveOptions } from "../providers/provider.ts";
+import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
@@ -38,6 +38,8 @@ export interface CompileOptions {
   readonly follow?: boolean;
   readonly unsafe?: boolean;
   readonly env?: Record<string, string | undefined>;
+  /** The one test: or bench: probe to run. */
+  readonly suite?: Suite;
   /** Options given to the script, for getopt(). */
   readonly parameters?: ReadonlyMap<string, string | true>;
   /** Load through pointers the verifier knows; by default yes. */
@@ -140,6 +142,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
     const resolveOptions: ResolveOptions = {
       missing, uses: usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
+      ...(options.suite === undefined ? {} : { suite: options.suite }),
     };
     const unmatched: Diagnostic[] = [];
     const variants = probe.specs.flatMap((spec) => {

@@ -50,12 +50,16 @@ export interface Listed {
   readonly details?: readonly string[];
 }
 
+export interface Suite { readonly kind: "test" | "bench"; readonly name: string }
+
 export interface ResolveOptions {
   /** `-p`: restrict to this process. */
   readonly pid?: number;
   /** `-c`: the traced command, for providers that need its binary. */
   readonly command?: string;
   readonly missing: "error" | "warn" | "ignore";
+  /** `--test` and `--bench`: the only test: or bench: probe that there is. */
+  readonly suite?: Suite;
   /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */
   readonly symbolsOnly?: boolean;
   /**
@@ -80,6 +84,9 @@ export interface AttachRequest {
   readonly pid?: number;
 }
 
+/** Runs of a program, and what one takes. */
+export interface Measured { readonly runs: number; readonly nanoseconds: number }
+
 /** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
 export interface Attachment extends Disposable {
   readonly attached: number;
@@ -93,9 +100,9 @@ export interface Attachment extends Disposable {
   readonly descriptors: readonly number[];
   /**
    * Present where nothing fires by itself (iterators): runs the program once, to its end. A session with no other probes
-   * is over when all of them have run.
+   * is over when all of them have run. What it cost, where that is what it is for.
    */
-  run?(): void;
+  run?(): Measured | void;
   /** Watchpoints of an address fire no more. */
   unwatch?(address: bigint): void;
   /** Events that the kernel knows its probes missed, by site; asked before the descriptors are closed. */

@@ -1,6 +1,6 @@
 // What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
 import type { Plan } from "../compiler/plan.ts";
-import type { Attacher, Attachment } from "../providers/provider.ts";
+import type { Attacher, Attachment, Measured } from "../providers/provider.ts";
 import { missedEvents } from "./counters.ts";
 import { detachAll } from "./detach.ts";
 import type { Trouble } from "./events.ts";
@@ -81,7 +81,7 @@ export class Attachments {
   }
 
   /** What does not fire by itself: each to be called once. */
-  get runs(): readonly (() => void)[] {
+  get runs(): readonly (() => Measured | void)[] {
     return [...this.#ofProgram.values()].flatMap((attachment) => attachment.run ? [() => attachment.run?.()] : []);
   }
 

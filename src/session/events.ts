@@ -1,6 +1,7 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
 import type { ConsumerAction, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
+import type { Measured } from "../providers/provider.ts";
 import type { SessionStats } from "./stats.ts";
 
 /** The memory that records lie in: views of one buffer, made once. Offsets of records are multiples of 8. */
@@ -36,6 +37,8 @@ export interface Consumer {
   attached(probes: number): void;
   /** What the handlers cost, at the very end, where it was asked for. */
   stats?(stats: SessionStats): void;
+  /** What a bench: probe took. */
+  measured?(measured: Measured): void;
   /** Once, between the last event and the maps that are printed at the end. */
   endOfEvents?(): void;
   /** After each batch of records, and before the session waits: write out what is buffered. */

@@ -303,7 +303,8 @@ class LiveSession implements Session {
     const { runs } = this.#attachments;
     for (const run of runs) {
       if (this.#over) return;
-      run();
+      const measured = run();
+      if (measured) this.#consumer.measured?.(measured);
       this.#records.drainAll();
     }
     if (runs.length > 0) this.#consumer.flush();

@@ -1,0 +1,124 @@
+// `--test` and `--bench`: the script's test: and bench: probes, one after the other, each with the script's begin and end around it.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compileScript, parseScript } from "../api/compile.ts";
+import { openScript } from "../api/open.ts";
+import { ScriptError, type Source } from "../language/diagnostic.ts";
+import { RETURNED } from "../language/check/returned.ts";
+import { TextConsumer } from "../output/text.ts";
+import type { Measured } from "../providers/provider.ts";
+import { decoder } from "../session/decode.ts";
+import type { Consumer } from "../session/events.ts";
+import { errorText, useColor } from "./errors.ts";
+import type { Options } from "./options.ts";
+import { readScript } from "./script.ts";
+
+type Kind = "test" | "bench";
+
+/** The exit code: 1 when a test failed. */
+export async function runSuite(options: Options, kind: Kind): Promise<number> {
+  const { source, positional } = readScript(options);
+  const { program, diagnostics } = parseScript(source, { positional, named: options.named });
+  if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
+  const names = program.probes.flatMap(({ specs }) => specs.filter(({ provider, parts }) => provider === kind && parts.length === 1).map(({ parts }) => parts[0]))
+    .filter((name) => options.probeFilter?.test(`${kind}:${name}`) ?? true);
+  return kind === "test" ? runTests(source, positional, names, options) : runBenches(source, positional, names, options);
+}
+
+interface Ran {
+  readonly failed: boolean;
+  readonly measured: Measured | undefined;
+  /** What the script printed, and what was said of it. */
+  readonly output: string;
+}
+
+async function runTests(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
+  const tests = (count: number): string => `${count} ${count === 1 ? "test" : "tests"}`;
+  say("==========", `Running ${tests(names.length)}.`);
+  const failed: string[] = [];
+  for (const name of names) {
+    say(" RUN      ", name);
+    const started = process.hrtime.bigint();
+    const ran = await runOne(source, positional, { kind: "test", name }, options);
+    const took = `${name} (${Number((process.hrtime.bigint() - started) / 1000n)} μs)`;
+    if (ran.failed) {
+      failed.push(name);
+      process.stdout.write(ran.output);
+      say("  FAILED  ", took, false);
+    } else say("       OK ", took);
+  }
+  say("==========", `${tests(names.length)} ran.`);
+  say("  PASSED  ", `${tests(names.length - failed.length)}.`);
+  if (failed.length === 0) return 0;
+  say("  FAILED  ", `${tests(failed.length)}, listed below:`, false);
+  for (const name of failed) say("  FAILED  ", name, false);
+  return 1;
+}
+
+function say(mark: string, text: string, good = true): void {
+  const shown = useColor() ? `\u001b[${good ? 32 : 31}m[${mark}]\u001b[0m` : `[${mark}]`;
+  process.stdout.write(`${shown} ${text}\n`);
+}
+
+async function runBenches(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
+  process.stdout.write(`${"Benchmark".padEnd(41)}${"Time(ns)".padEnd(17)}Iterations\n${"-".repeat(66)}\n`);
+  let exitCode = 0;
+  for (const name of names) {
+    const { failed, measured, output } = await runOne(source, positional, { kind: "bench", name }, options);
+    if (measured === undefined || failed) {
+      process.stderr.write(`${output}strobe: ${name} could not be measured\n`);
+      exitCode = 1;
+    } else process.stdout.write(`${name.padEnd(41)}${String(Math.round(measured.nanoseconds)).padEnd(17)}${measured.runs}\n`);
+  }
+  return exitCode;
+}
+
+/** Runs one of them in a session of its own. What it prints is kept: it is only of interest when it fails. */
+async function runOne(source: Source, positional: readonly string[], suite: { readonly kind: Kind; readonly name: string }, options: Options): Promise<Ran> {
+  const { named, unsafe, warnings } = options;
+  const script = { positional, named, unsafe, warnings, suite };
+  const folder = mkdtempSync(join(tmpdir(), "strobe-"));
+  const file = join(folder, "output");
+  const output = openSync(file, "w+");
+  let measured: Measured | undefined;
+  let failed = false;
+  let trouble = "";
+  try {
+    const text = new TextConsumer({ output, messages: output, quiet: true, buffering: "full" });
+    const consumer: Consumer = {
+      ownsThread: true,
+      handler(schema, memory, services) {
+        const { action, fields } = schema;
+        if (action.kind === "data" && action.name === RETURNED) {
+          const [{ type, offset: at }] = fields;
+          const decode = decoder(type);
+          return (offset) => { failed ||= Number(decode(memory.view, memory.bytes, offset + at)) !== 0; };
+        }
+        const handle = text.handler(schema, memory, services);
+        const isError = action.kind === "error" || (action.kind === "printf" && action.to === "error");
+        return isError ? (offset) => { failed = true; handle(offset); } : handle;
+      },
+      map: (snapshot, shown) => text.map(snapshot, shown),
+      text: (bytes) => text.text(bytes),
+      trouble: (what) => text.trouble(what),
+      attached: () => { /* not of interest here */ },
+      measured: (result) => { measured = result; },
+      flush: () => text.flush(),
+    };
+    const compiled = compileScript(source, script);
+    const session = await openScript(source, compiled, {
+      ...script, consumer, recompile: (way) => compileScript(source, { ...script, ...way }),
+    });
+    await session.ended;
+    text.end();
+  } catch (error) {
+    failed = true;
+    trouble = errorText(error, options.verbose);
+  } finally {
+    closeSync(output);
+  }
+  const printed = readFileSync(file, "utf8").replace(/^\n\n$/, "");
+  rmSync(folder, { recursive: true, force: true });
+  return { failed, measured, output: printed + trouble };
+}
