@@ -32,34 +32,19 @@ export function statement(f: FunctionState, s: Statement): void {
       return;
     }
     case "if": {
-      const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
-      f.condition(s.condition, then, otherwise);
-      for (const [block, body] of [[then, s.then], [otherwise, s.otherwise]] as const) {
-        build.seal(block);
-        build.start(block);
-        if (body !== undefined) f.run(body);
-        build.jump(join);
-      }
-      build.seal(join);
-      build.start(join);
-      return;
+      const { otherwise } = s;
+      return eitherWay(f, s.condition, () => f.run(s.then), () => { if (otherwise !== undefined) f.run(otherwise); });
     }
     case "while": return whileLoop(f, s);
     case "unroll": return unroll(f, s);
     case "for-range": return forRange(f, s);
     case "for-map": return forMap(f, s);
-    case "break": {
-      const loop = f.loops[f.loops.length - 1];
-      if (loop === undefined) return f.refuse(s.span, "`break` outside a loop");
-      if (loop.kind === "callback") build.return(true);
-      else { build.jump(loop.exit); build.startUnreachable(); }
-      return;
-    }
+    case "break":
     case "continue": {
       const loop = f.loops[f.loops.length - 1];
-      if (loop === undefined) return f.refuse(s.span, "`continue` outside a loop");
-      if (loop.kind === "callback") build.return(false);
-      else { build.jump(loop.next); build.startUnreachable(); }
+      if (loop === undefined) return f.refuse(s.span, `\`${s.kind}\` outside a loop`);
+      if (loop.kind === "callback") build.return(s.kind === "break");
+      else { build.jump(s.kind === "break" ? loop.exit : loop.next); build.startUnreachable(); }
       return;
     }
     case "return": {
@@ -74,9 +59,24 @@ export function statement(f: FunctionState, s: Statement): void {
   }
 }
 
+/** What a condition decides between, and both ways go on together. */
+function eitherWay(f: FunctionState, condition: Expression, then: () => void, otherwise: () => void): void {
+  const { build } = f;
+  const ways = [[build.newBlock(), then], [build.newBlock(), otherwise]] as const;
+  const join = build.newBlock();
+  f.condition(condition, ways[0][0], ways[1][0]);
+  for (const [block, way] of ways) {
+    build.seal(block);
+    build.start(block);
+    way();
+    build.jump(join);
+  }
+  build.seal(join);
+  build.start(join);
+}
+
 /** An expression for what it does. */
 function effect(f: FunctionState, e: Expression): void {
-  const { build } = f;
   switch (e.kind) {
     case "call":
       if (isScriptFunction(f, e)) { inlineCall(f, e); return; }
@@ -86,19 +86,7 @@ function effect(f: FunctionState, e: Expression): void {
       }
       break;
     case "increment": incrementValue(f, e, false); return;
-    case "conditional": {
-      const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
-      f.condition(e.condition, then, otherwise);
-      for (const [block, branch] of [[then, e.then], [otherwise, e.otherwise]] as const) {
-        build.seal(block);
-        build.start(block);
-        effect(f, branch);
-        build.jump(join);
-      }
-      build.seal(join);
-      build.start(join);
-      return;
-    }
+    case "conditional": return eitherWay(f, e.condition, () => effect(f, e.then), () => effect(f, e.otherwise));
     case "block-expression":
       for (const inner of e.statements) f.run(inner);
       effect(f, e.value);
