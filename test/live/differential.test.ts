@@ -66,6 +66,18 @@ const found: Readonly<Record<string, string>> = {
     $i = 0;
     @by_int[0] = 5; @by_int[1] = 6;
     if (find(@by_int, $i++, $value)) { @found[$i] = $value; }`,
+  "loops with many branches, counted and not": `
+    let $x = 0; $i = 0;
+    while ($i++ < (arg0 & 7)) {
+      if (arg1 > $i) { @a[arg1 & 7] = 1; }
+      $x = arg2 > $i ? 3 : 5;
+      if (@a[1]) { @b["x", arg2 & 3] += $x; }
+      if (@b["x", 3]) { @c[arg3 & 3] = count(); }
+      if (@c[1] > 2) { @a[2] = $i; }
+    }
+    for ($j : 0..5) { @sum += $j; }
+    for ($j : 0..20) { if ($j & 1) { @a[$j] += 2; } else if (arg1 & 1) { @b["y", $j] = $x; } else { @c[$j] = count(); } }
+    print(($i, $x));`,
   "truth values in parentheses before a sign": "@n = (true) - arg0; @m = (false) + (true) * arg1;",
   "a negative operand of a declared unsigned variable": `
     let $x : uint32 = (uint32)arg0;

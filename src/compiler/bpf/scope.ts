@@ -196,7 +196,7 @@ export class FunctionScope {
     this.#scratchEnd += Math.ceil(size / 8) * 8;
     return memory;
   }
-  /** In loops, a word of which the verifier does not know what was stored last: where slots are in scratch memory anyway. */
+  /** A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway. */
   get untracked(): Memory | undefined {
     if (this.#untracked === undefined && this.scratchSlots.size > 0 && this.#uncounted.size > 0) this.#untracked = this.scratch(8);
     return this.#untracked;
