@@ -134,7 +134,7 @@ export type EventAction = ConsumerAction | SessionAction;
 
 /** What is for whoever reads the events. */
 export type ConsumerAction =
-  | { readonly kind: "printf"; readonly format: PrintfFormat; readonly to: "output" | "error" | "warning" }
+  | { readonly kind: "printf"; readonly format: PrintfFormat; readonly to: "output" | "error" | "warning" | "runtime" }
   /** print(value) of one field; `label` for maps' single entries: `@x[1]`. */
   | { readonly kind: "print-value" }
   /** print(@m[k]): the key fields, then the value. */

@@ -87,7 +87,7 @@ export function aggregateJson(type: AggregateType, words: readonly bigint[], div
     case "min":
     case "max": return integerJson(signed(words[0]) / divisor);
     case "avg": return integerJson(average(type, words) / divisor);
-    case "stats": return `{"count": ${words[1]}, "average": ${average(type, words) / divisor}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
+    case "stats": return `{"count": ${words[1]}, "average": ${integerJson(average(type, words) / divisor)}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
     case "hist":
     case "lhist": {
       const buckets = usedBuckets(type, words).map(({ low, high, count }) => {

@@ -53,8 +53,8 @@ export class JsonConsumer implements Consumer {
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
-        if (action.to === "warning" && this.#noWarnings) return () => {};
-        const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
+        if ((action.to === "warning" || action.to === "runtime") && this.#noWarnings) return () => {};
+        const type = ({ output: "printf", error: "errorf", warning: "warnf", runtime: "runtime_error" } as const)[action.to];
         const where = place && action.to !== "output"
           ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
           : "";

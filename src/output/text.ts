@@ -71,13 +71,14 @@ export class TextConsumer implements Consumer {
     switch (action.kind) {
       case "printf": {
         if (action.to === "output") return printfWriter(action.format, fields, memory, out, services);
-        if (action.to === "warning" && this.#options.noWarnings) return () => {};
+        if (action.to !== "error" && this.#options.noWarnings) return () => {};
         const write = printfWriter(action.format, fields, memory, out, services);
         const label = action.to === "error" ? "ERROR" : "WARNING";
         const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
         return (offset) => this.#message(() => {
           out.text(prefix);
           write(offset);
+          if (out.bytes[out.length - 1] !== newline) out.byte(newline);
         });
       }
       case "print-value": {

@@ -40,6 +40,20 @@ test("a script's options: described, and none but those", async () => {
   assert.deepEqual([own.stdout, own.code], ["true\n\n\n", 0]);
 });
 
+test("what failed is told with its place, and in JSON as what it is", async () => {
+  const script = 'begin { $z = 0; print(5 / $z); errorf("no"); assert(1 == 2, "100 %"); }';
+  const text = await strobe(["-q", "-e", script]);
+  const places = ["1:23-29: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.", "1:32-44: ERROR: no", "1:46-69: ERROR: assert failed: 100 %"];
+  assert.deepEqual([text.stdout, text.stderr, text.code], ["1\n\n\n", places.map((place) => `-e:${place}\n`).join(""), 1]);
+  const json = await strobe(["-q", "-f", "json", "-e", script]);
+  const told = json.stdout.trim().split("\n").map((line) => JSON.parse(line) as { type: string; msg?: string; col?: number });
+  assert.deepEqual(told.map(({ type, msg, col }) => [type, msg, col]), [
+    ["runtime_error", "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.", 23],
+    ["value", undefined, undefined], ["errorf", "no", 32], ["errorf", "assert failed: 100 %", 46],
+  ]);
+  assert.equal((await strobe(["-q", "--no-warnings", "-e", "begin { $z = 0; print(5 / $z); exit(); }"])).stderr, "");
+});
+
 test("Attached N probes goes to standard error, unless -q", async () => {
   const script = 'begin { printf("hi\\n"); } interval:ms:1 { exit(); } tracepoint:sched:sched_switch { }';
   const loud = await strobe(["-e", script]);

@@ -26,6 +26,8 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "sizes", script: begin("print((sizeof(uint8), sizeof(int32), sizeof(uint64), sizeof(struct task_struct) > 1000));"), output: `(1, 4, 8, true)\n${end}` },
   { name: "division by zero is one, and said", script: begin("$z = 0; print(5 / $z); @x = 7; @x %= $z;"), output: `1\n${maps("@x: 1\n")}`,
     stderr: ["-e:1:23-29", "-e:1:40-48"].map((place) => `${place}: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n`).join("") },
+  { name: "errors and warnings end their line", script: begin('errorf("a %d", 1); warnf("b\\n");'), output: end,
+    stderr: "-e:1:9-26: ERROR: a 1\n-e:1:28-40: WARNING: b\n" },
   { name: "a value or another", script: begin("$x = 0; print($x ?: 5); print(7 ?: 5);"), output: `5\n7\n${end}` },
   { name: "what is known before running", script: `macro kind(x) { if comptime is_ptr(x) { "pointer" } else { "value" } } ${begin('print(comptime (1 + 2)); if comptime (sizeof(uint32) == 4 && "a" == "a") { print(4); } else { fail("no"); } print(kind(1)); print(kind((int8 *)0));')}`,
     output: `3\n4\nvalue\npointer\n${end}` },

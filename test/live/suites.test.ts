@@ -30,7 +30,7 @@ test("--test runs each test: probe and shows the output of those that fail", asy
     "[ RUN      ] returns", "seen", "[  FAILED  ] returns",
     "[ RUN      ] leaves", "[       OK ] leaves",
     "[ RUN      ] errs", "-e:6:13-30: ERROR: wrong", "[  FAILED  ] errs",
-    "[ RUN      ] asserts", "-e:7:16-48: ERROR: three", "[  FAILED  ] asserts",
+    "[ RUN      ] asserts", "-e:7:16-48: ERROR: assert failed: three", "[  FAILED  ] asserts",
     "[ RUN      ] zero", "[       OK ] zero",
     "[==========] 6 tests ran.", "[  PASSED  ] 3 tests.", "[  FAILED  ] 3 tests, listed below:", "[  FAILED  ] returns", "[  FAILED  ] errs", "[  FAILED  ] asserts",
   ]);

@@ -7,7 +7,7 @@ import { arithmetic } from "./scalars.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
 
-const warning = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.\n";
+const warning = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.";
 
 export interface Operand { readonly value: Value; readonly type: Type }
 
@@ -23,7 +23,7 @@ export function divide(f: FunctionState, operator: "/" | "%", left: Operand, rig
   build.write(result, arithmetic(f, operator, left, right, type));
   build.jump(join);
   build.start(edges.otherwise);
-  send(f, node, { kind: "printf", format: parsePrintf(warning), to: "warning" }, []);
+  send(f, node, { kind: "printf", format: parsePrintf(warning), to: "runtime" }, []);
   build.write(result, build.constant(1n));
   build.jump(join);
   build.seal(join);

@@ -108,7 +108,7 @@ function hasEffect(written: Expression, checked: Expression, body: Body): boolea
 function expandAssert(call: Extract<Expression, { kind: "call" }>, node: Statement, body: Body): Statement {
   const [condition, message] = call.args as readonly [Expression, Expression];
   const { span } = node;
-  const text: Expression = message.kind === "string" ? { ...message, value: message.value.replaceAll("%", "%%") } : message;
+  const text: Expression = message.kind === "string" ? { ...message, value: `assert failed: ${message.value.replaceAll("%", "%%")}` } : message;
   return checkStatement({
     kind: "if", span, condition: { kind: "unary", operator: "!", operand: condition, span, type: unknownType },
     then: {
