@@ -21,7 +21,7 @@ export class JsonConsumer implements Consumer {
   readonly ownsThread = true;
   readonly patience: number | undefined;
   readonly #sink: Sink;
-  readonly #full: boolean;
+  readonly #buffering: "line" | "full" | "none";
   readonly #quiet: boolean;
   readonly #noWarnings: boolean;
   readonly #out = new ByteWriter(2 * flushBytes);
@@ -37,15 +37,16 @@ export class JsonConsumer implements Consumer {
     this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
     this.#quiet = options.quiet ?? false;
     this.#noWarnings = options.noWarnings ?? false;
-    this.#full = options.buffering === "full";
+    this.#buffering = options.buffering;
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     const write = this.#writer(schema, memory, services);
+    const eager = this.#buffering === "none";
     return (offset) => {
       write(offset);
       this.events++;
-      if (this.#out.length > flushBytes) this.#write();
+      if ((eager && !this.#before) || this.#out.length > flushBytes) this.#write();
     };
   }
 
@@ -135,7 +136,7 @@ export class JsonConsumer implements Consumer {
   }
 
   flush(): void {
-    if (!this.#full && !this.#before) this.#write();
+    if (this.#buffering !== "full" && !this.#before) this.#write();
   }
 
   end(): void {

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ByteWriter } from "./bytes.ts";
+import { JsonConsumer } from "./json.ts";
 import { OutputClosed, Sink } from "./sink.ts";
+import { TextConsumer } from "./text.ts";
 
 function inFolder(use: (path: string) => void | Promise<void>): () => Promise<void> {
   return async () => {
@@ -54,6 +56,22 @@ test("a pipe that is full is waited for, and one that nobody reads is closed", {
   assert.deepEqual(said.split(/\s+/), ["open", String(bytes.length), ""]);
   assert.throws(() => sink.write(bytes, 1), OutputClosed);
   closeSync(file);
+}));
+
+test("nobody waits for a file, unless every line is to be written by itself", inFolder((path) => {
+  const file = openSync(path, "w");
+  const device = openSync("/dev/null", "w");
+  const patience = (output: number, buffering: "line" | "full" | "none") => [
+    new TextConsumer({ output, messages: device, quiet: true, buffering }).patience, new JsonConsumer({ output, buffering }).patience,
+  ];
+  assert.deepEqual(patience(file, "line"), [50, 50]);
+  assert.deepEqual(patience(file, "full"), [50, 50]);
+  assert.deepEqual(patience(file, "none"), [undefined, undefined]);
+  assert.deepEqual(patience(device, "line"), [undefined, undefined]);
+  closeSync(file);
+  closeSync(device);
+  // Not open any more.
+  assert.deepEqual(patience(file, "line"), [undefined, undefined]);
 }));
 
 test("what the kernel refuses is said", inFolder((path) => {
