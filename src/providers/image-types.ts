@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { release } from "node:os";
 import { Btf, BtfError } from "../debuginfo/btf.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
+import { noteFile } from "../linux/seen-files.ts";
 import { absent } from "./file-bytes.ts";
 
 export function btfOfImage(): Btf | undefined {
   const version = release();
   for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
+    noteFile(path);
     try {
       const elf = new Elf(bytesOf(readFileSync(path)));
       const section = elf.section(".BTF");

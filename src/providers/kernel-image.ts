@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { release } from "node:os";
 import { ElfError } from "../debuginfo/elf.ts";
+import { noteFile } from "../linux/seen-files.ts";
 import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { KernelImage } from "./system.ts";
@@ -23,7 +24,10 @@ function places(file: string | undefined, buildId: string | undefined): string[]
  */
 export function kernelImage(text: () => bigint | undefined, file = process.env["STROBE_VMLINUX"]): KernelImage | string {
   const buildId = runningBuildId();
-  const found = places(file, buildId).find((path) => existsSync(path));
+  const found = places(file, buildId).find((path) => {
+    noteFile(path);
+    return existsSync(path);
+  });
   if (found === undefined) {
     return file !== undefined ? `there is no file ${file}`
       : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or name its vmlinux with --vmlinux FILE`;

@@ -171,7 +171,6 @@ class Live implements LiveSystem {
   }
 
   kernelImage(): KernelImage | string {
-    this.#lasting = false;
     return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text")));
   }
 
@@ -283,7 +282,6 @@ class Live implements LiveSystem {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
-      if (bytes === undefined) this.#lasting = false;
       const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
       this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
     }
