@@ -1,4 +1,4 @@
-// What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs.
+// What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs, packets.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
@@ -22,6 +22,12 @@ interface Trial extends Job {
 /** Its loop over a map is a function of its own, which has type information, and so has the program then. */
 const traced = 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @m[1] = 1; for ($kv : @m) { @n = count(); } }';
 
+/** Three datagrams to itself. */
+const sendsItself = [
+  'const s = require("node:dgram").createSocket("udp4");', 'const text = "0123456789".repeat(500);', "let n = 0;",
+  's.on("message", () => ++n < 3 ? send() : s.close());', 'const send = () => s.send(text, 9999, "127.0.0.1");', 's.bind(9999, "127.0.0.1", send);',
+].join(" ");
+
 const trials: readonly Trial[] = [
   {
     name: "functions of a loaded BPF program",
@@ -41,6 +47,16 @@ const trials: readonly Trial[] = [
       // It runs at each read of all processes, and decides itself; the reads of the loader are work's, too.
       assert.equal(counts["@in"], counts["@out[vfs_read]"]);
       assert.ok(Number(counts["@in"]) >= 10, stdout);
+    },
+  },
+  {
+    name: "packets at a function of the kernel",
+    script: `ip link set lo up; echo '${sendsItself}' > /tmp/send.js
+      strobe -q -c 'node /tmp/send.js' -e 'fentry:__dev_queue_xmit /pid == cpid/ { @[skboutput("/tmp/sent.pcap", args.skb, args.skb.len, 14)] = count(); }'
+      wc -c < /tmp/sent.pcap`,
+    check: ({ stdout, stderr }) => {
+      // Three packets of 28 bytes of headers and 5000 more, each with 16 before it; the file's own are 24.
+      assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@[0]: 3", `${24 + 3 * (16 + 28 + 5000)}`], stderr);
     },
   },
 ];
