@@ -122,7 +122,7 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
           const [from, to] = textual(2);
           if (from.kind !== "integer" || from.value !== 0n) return unit.refuse(node.arguments[0], "arguments",
             `${name}() cuts off the end only`, `write ${name}(0, n)`);
-          return { kind: "value", expression: call("str", [call("str", [of], span), to], span) };
+          return { kind: "value", expression: call("str", [call("str", [of], span), withEnd(of, to)], span) };
         }
         case "toString": return unit.refuse(node, "placement",
           "numbers become text where they are printed", "print(`${n}`); or emit the number, and build the text in Node");
@@ -327,4 +327,10 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
     case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
     default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }
+}
+
+/** What str() takes for so many bytes of text: the end counts as well, unless text and length are written out. */
+function withEnd(text: Expression, length: Expression): Expression {
+  if (length.kind !== "integer") return { kind: "binary", operator: "+", left: length, right: { kind: "integer", value: 1n, span: length.span, type: unknownType }, span: length.span, type: unknownType };
+  return text.kind === "string" ? length : { ...length, value: length.value + 1n };
 }

@@ -180,7 +180,8 @@ test("texts", () => {
   same("strlen(`${comm}`)", 'strlen(str_concat(comm, ""))');
   same('strlen(comm.concat("a", "b"))', 'strlen(str_concat(str_concat(comm, "a"), "b"))');
   same("comm.charCodeAt(2)", "((uint8[])comm)[2]");
-  same("strlen(comm.slice(0, 3))", "strlen(str(str(comm), 3))");
+  same("strlen(comm.slice(0, 3))", "strlen(str(str(comm), 4))");
+  same("strlen(comm.slice(0, args.n))", "strlen(str(str(comm), args.n + 1))");
   same("ports.includes(args.port)", "args.port == 80 || args.port == 443");
   assert.match(tree("(args) => m.sum(ports.includes(double(1)))"), /\(do \(let \$asked#1 \(double 1\)\) \(value \(\|\| \(== \$asked#1 80\) \(== \$asked#1 443\)\)\)\)/);
   same("ports[1] + limits.deep.low", "443 + 3");
