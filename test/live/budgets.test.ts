@@ -73,7 +73,6 @@ for (const [name, script] of Object.entries(oneLiners)) {
       assert.equal(files.filter((path) => /\.[cm]?js$/.test(path)).length, most.scripts, files.join("\n"));
       assert.ok(files.length <= most.files, `${files.length} files:\n${files.join("\n")}`);
       const calls = own.calls - node.calls;
-      console.error(files.length, calls);
       assert.ok(calls <= most.calls, `${calls} system calls beyond Node's ${node.calls}, of ${most.calls}`);
     });
   }
