@@ -58,7 +58,14 @@ export class KeptPlan {
 
   /** `files`: what the plan was made from. */
   keep(plan: Plan, files: readonly SeenFile[]): void {
-    const text = toText({ plan, files });
+    let text: string;
+    try {
+      text = toText({ plan, files });
+    } catch (error) {
+      // Events with structs of a program have their types, which may hold themselves.
+      if (error instanceof TypeError) return;
+      throw error;
+    }
     if (text.length <= longestPlan) this.#files.write(this.#name, this.#key + text + end);
   }
 

@@ -24,6 +24,10 @@ test("what is no data is refused, with its place", () => {
   assert.throws(() => toText({ a: [{ f: () => 1 }] }), { name: "TypeError", message: "data.a.0.f is no plain data" });
   assert.throws(() => toText({ at: new Date() }), /^TypeError: data\.at is no plain data$/);
   assert.throws(() => toText(NaN), /^TypeError: data is no plain data$/);
+  assert.throws(() => toText({ get later(): object { return this; } }), /^TypeError: data is no plain data$/);
+  const itself: { next?: object } = {};
+  itself.next = itself;
+  assert.throws(() => toText(itself), /^TypeError: data\.next\..* is no plain data$/);
 });
 
 test("other text is a syntax error", () => {

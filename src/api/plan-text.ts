@@ -4,7 +4,9 @@ type Key = string | number;
 /** `n`: a bigint, in decimal; `b`: bytes, in base 64; `m`: a map, as its entries; `u`: undefined within an array. */
 type Mend = readonly [path: readonly Key[], kind: "n" | "b" | "m" | "u"];
 
-/** @throws TypeError of what is no data: functions, objects of a class. */
+const deepest = 100;
+
+/** @throws TypeError of what is no data: functions, objects of a class, getters. */
 export function toText(data: unknown): string {
   const mends: Mend[] = [];
   const plain = (value: unknown, path: readonly Key[]): unknown => {
@@ -29,7 +31,10 @@ export function toText(data: unknown): string {
       return entries;
     }
     if (Object.getPrototypeOf(value) !== Object.prototype) throw notData(path);
-    return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined).map(([key, each]) => [key, plain(each, [...path, key])]));
+    const properties = Object.entries(Object.getOwnPropertyDescriptors(value));
+    // What is found out when it is asked for may have no end: types that hold themselves.
+    if (path.length > deepest || properties.some(([, { get }]) => get !== undefined)) throw notData(path);
+    return Object.fromEntries(properties.filter(([, { value: each }]) => each !== undefined).map(([key, { value: each }]) => [key, plain(each, [...path, key])]));
   };
   return JSON.stringify({ data: plain(data, ["data"]), mends });
 }
