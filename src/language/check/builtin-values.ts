@@ -82,7 +82,10 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     }
     case "cpid":
       // An editor has no command line to be without one.
-      if (body.pass.options.command === undefined && body.pass.options.parameters !== undefined) warn(body, "placement", span, "cpid is 0: there is no command", "-c gives one; has_cpid tells whether there is");
+      // Who asks whether there is one knows.
+      if (body.pass.options.command === undefined && body.pass.options.parameters !== undefined && !/\bhas_cpid\b/.test(body.pass.program.source.text)) {
+        warn(body, "placement", span, "cpid is 0: there is no command", "-c gives one; has_cpid tells whether there is");
+      }
       return node(spec.type ?? unknownType);
     case "curtask": return node(taskType(body));
     default: return node(spec.type ?? unknownType);

@@ -217,8 +217,9 @@ for (const [script, ...said] of refused) {
 }
 
 test("cpid without a command is said, where there is a command line", () => {
-  const script = "begin { print(has_cpid ? cpid : 0); print(cpid) }";
+  const script = "begin { print(cpid) }";
   assert.deepEqual(run(script).said, []);
   assert.deepEqual(run(script, { parameters: new Map() }).said, ["placement: cpid is 0: there is no command"]);
+  assert.deepEqual(run("begin { if (has_cpid) { print(cpid); } }", { parameters: new Map() }).said, []);
   assert.deepEqual(run(script, { parameters: new Map(), command: "true" }).said, []);
 });
