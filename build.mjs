@@ -26,7 +26,7 @@ await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".m
 
 // The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
-  ...shared, format: "cjs", splitting: false, outdir: "dist", minifySyntax: true, minifyWhitespace: true,
+  ...shared, format: "cjs", splitting: false, outdir: "dist", minify: true,
   define: { "import.meta.url": "__filename" },
 };
 const parts = await buildParts(command);
@@ -35,7 +35,7 @@ await build({
   define: { ...command.define, PARTS: JSON.stringify(parts) },
 });
 await build({
-  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, minifyIdentifiers: true, packages: "bundle", external: ["koffi", "iced-x86"],
+  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, packages: "bundle", external: ["koffi", "iced-x86"],
 });
 // A thread's own code: it is started by its file.
 await build({ ...command, entryPoints: { "scan-worker": "src/providers/scan-worker.ts" }, sourcemap: false });
