@@ -33,7 +33,7 @@ export function toText(data: unknown): string {
     if (Object.getPrototypeOf(value) !== Object.prototype) throw notData(path);
     const properties = Object.entries(Object.getOwnPropertyDescriptors(value));
     // What is found out when it is asked for may have no end: types that hold themselves.
-    if (path.length > deepest || properties.some(([, { get }]) => get !== undefined)) throw notData(path);
+    if (path.length > deepest || properties.some(([, property]) => "get" in property)) throw notData(path);
     return Object.fromEntries(properties.filter(([, { value: each }]) => each !== undefined).map(([key, { value: each }]) => [key, plain(each, [...path, key])]));
   };
   return JSON.stringify({ data: plain(data, ["data"]), mends });
