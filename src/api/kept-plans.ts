@@ -11,8 +11,8 @@ import type { ScriptOptions } from "./compile.ts";
 import { fromText, toText } from "./plan-text.ts";
 
 const most = { files: 64 };
-/** In characters; a longer one takes about as long to read as the script to compile. */
-const longestPlan = 1 << 20;
+/** A plan of more takes about as long to write down, and to read, as the script to compile. */
+const mostSites = 2000;
 const end = "\nend\n";
 
 /** What settings come from, and where programs, libraries and debug information are looked for. */
@@ -58,6 +58,7 @@ export class KeptPlan {
 
   /** `files`: what the plan was made from. */
   keep(plan: Plan, files: readonly SeenFile[]): void {
+    if ([...plan.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
     let text: string;
     try {
       text = toText({ plan, files });
@@ -66,7 +67,7 @@ export class KeptPlan {
       if (error instanceof TypeError) return;
       throw error;
     }
-    if (text.length <= longestPlan) this.#files.write(this.#name, this.#key + text + end);
+    this.#files.write(this.#name, this.#key + text + end);
   }
 
   /** It did not do: it will be compiled anew. */

@@ -143,6 +143,7 @@ export class DrainLoop {
   /** run() comes back soon; when it has not been called yet, at once. */
   stop(): void {
     this.#over = true;
+    this.#naps.stop();
     this.#options.ring?.cancel();
     this.#wake?.();
   }

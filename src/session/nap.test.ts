@@ -69,8 +69,15 @@ test("a thread of our own sleeps, with a turn of the event loop now and then", a
     turns++;
   }
   assert.equal(sleeps.length, 40);
-  // Ten naps of 10 ms fit between two turns.
-  assert.equal(turns, 3);
+  // Ten naps of 10 ms fit between two turns; the first has one before it.
+  assert.equal(turns, 4);
+});
+
+test("whoever stops in a turn of the event loop does not sleep after it", async () => {
+  const { naps, sleeps, now } = napsWith(() => true);
+  setImmediate(() => naps.stop());
+  await naps.take(10, Infinity, now());
+  assert.deepEqual(sleeps, []);
 });
 
 test("what comes up in the event loop has its turn at once", async () => {
@@ -84,15 +91,16 @@ test("what comes up in the event loop has its turn at once", async () => {
   assert.deepEqual(sleeps, [10, 0, 200]);
 });
 
-test("a sleep ends with what is waited for", () => {
+test("a sleep ends with what is waited for", async () => {
   const seen: (number | undefined)[] = [];
   const { naps, now } = napsWith((_, until) => {
     seen.push(until);
     return true;
   });
+  await naps.take(10, Infinity, now(), 5);
   assert.equal(naps.take(10, Infinity, now(), 7), undefined);
   assert.equal(naps.take(10, Infinity, now()), undefined);
-  assert.deepEqual(seen, [7, undefined]);
+  assert.deepEqual(seen, [5, 7, undefined]);
 });
 
 test("whoever needs the event loop sooner gets it", async () => {

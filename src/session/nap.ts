@@ -41,14 +41,19 @@ const betweenTurns = 100;
 export class Naps {
   readonly #now: () => number;
   readonly #sleep: typeof sleepInThread;
-  /** When the event loop had its last turn. */
-  #turned: number;
+  /** When the event loop had its last turn. It only hears of what it was told to before: signals, processes. */
+  #turned = -Infinity;
+  #over = false;
 
   /** `now` is in milliseconds. */
   constructor(now: () => number, sleep = sleepInThread) {
     this.#now = now;
     this.#sleep = sleep;
-    this.#turned = now();
+  }
+
+  /** Nobody wants to sleep any more: from within a turn, say. */
+  stop(): void {
+    this.#over = true;
   }
 
   /**
@@ -63,7 +68,7 @@ export class Naps {
 
   async #turnAndSleep(milliseconds: number, until?: number): Promise<void> {
     await this.turn();
-    if (!this.#sleep(milliseconds, until)) await this.#twoTurns();
+    if (!this.#over && !this.#sleep(milliseconds, until)) await this.#twoTurns();
   }
 
   /** For what has come up: it may be told from libuv by way of a turn of its own, which comes behind ours. */
