@@ -92,7 +92,12 @@ export async function debuginfo({ peers, rounds, binary, line = own.line, fn = o
   const path = binary ?? largeProgram();
   const cache = mkdtempSync(join(tmpdir(), "strobe-bench-"));
   const environment = { XDG_CACHE_HOME: cache };
-  const forget = () => rmSync(join(cache, "strobe", "debug"), { recursive: true, force: true });
+  // A plan would spare it looking at all.
+  const forgetPlans = () => rmSync(join(cache, "strobe", "plans"), { recursive: true, force: true });
+  const forget = () => {
+    forgetPlans();
+    rmSync(join(cache, "strobe", "debug"), { recursive: true, force: true });
+  };
   const [ours, peer] = peers;
   const strobe = (...args) => [...ours.command, ...args];
   const dry = (script) => strobe("--dry-run", "-e", script);
@@ -123,6 +128,7 @@ export async function debuginfo({ peers, rounds, binary, line = own.line, fn = o
     for (let round = 0; round < rounds; round++) {
       forget();
       cold.push(timed(command, environment));
+      forgetPlans();
       warm.push(timed(command, environment));
       for (const other of theirs) other.runs.push(timed(other.words, environment));
     }

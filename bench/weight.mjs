@@ -26,7 +26,7 @@ export async function weight({ peers, rounds, workload }) {
     for (let round = 0; round < rounds; round++) {
       for (const [index, peer] of peers.entries()) {
         if (peer.isPeer && times !== undefined && round >= times) continue;
-        const { attach, detach, peak } = await attachment(peer, program.replace("MANY", peer.isPeer ? `/proc/${process.pid}/root${many}` : many));
+        const { attach, detach, peak } = await attachment(peer, fresh(program.replace("MANY", peer.isPeer ? `/proc/${process.pid}/root${many}` : many)));
         results[index].attach.push(attach);
         results[index].detach.push(detach);
         results[index].peak.push(peak);
@@ -48,6 +48,12 @@ export async function weight({ peers, rounds, workload }) {
   const installed = installedFiles().reduce((sum, path) => sum + statSync(path).size, 0) / 2 ** 20;
   rows.push(["installed, with all dependencies, beside Node", "MiB", installed.toFixed(1), ...peers.slice(1).map(() => ""), ""]);
   return table(["what", "unit", ...peers.map(({ name }) => name), "ratio"], rows);
+}
+
+let texts = 0;
+/** As if it never ran before: strobe keeps what it compiled. */
+function fresh(program) {
+  return `${program} // ${process.pid} ${texts++}`;
 }
 
 async function attachment(peer, program) {
