@@ -12,7 +12,7 @@ import { fromText, toText } from "./plan-text.ts";
 
 const most = { files: 64 };
 /** A plan of more takes about as long to write down, and to read, as the script to compile. */
-const mostSites = 2000;
+const mostSites = 1000;
 const end = "\nend\n";
 
 /** What settings come from, and where programs, libraries and debug information are looked for. */
