@@ -1,16 +1,13 @@
 // What programs hand out through a map of perf events (bpf_perf_event_output and its kin): one event a CPU, each with a ring.
 import { mapUpdate } from "./bpf.ts";
-import { closeFd, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE } from "./ffi.ts";
-import type { PollHandle } from "./timed-poll.ts";
+import { CpuRing } from "./cpu-ring.ts";
+import { pageSize } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_COUNT_SW_BPF_OUTPUT, PERF_TYPE_SOFTWARE } from "./perf.ts";
 import { PERF_RECORD_LOST } from "./perf-records.ts";
-import { PerfRing } from "./perf-ring.ts";
 
 const PERF_RECORD_SAMPLE = 9;
 /** A sample holds up to 64 KiB, and a ring some. */
 const fewestPages = 64;
-
-interface CpuRing { readonly fd: number; readonly memory: ArrayBuffer; readonly ring: PerfRing; poll?: PollHandle }
 
 export class PerfOutput implements Disposable {
   readonly #cpus: CpuRing[] = [];
@@ -24,14 +21,7 @@ export class PerfOutput implements Disposable {
     try {
       for (const cpu of cpus) {
         const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_BPF_OUTPUT, pid: -1, cpu, samplePeriod: 1, rawSamples: true, wakeup: 1 });
-        let memory: ArrayBuffer;
-        try {
-          memory = mmap(fd, (1 + pages) * page, PROT_READ | PROT_WRITE, 0);
-        } catch (error) {
-          closeFd(fd);
-          throw error;
-        }
-        this.#cpus.push({ fd, memory, ring: new PerfRing(memory, page) });
+        this.#cpus.push(new CpuRing(fd, pages));
         mapUpdate(map, Uint8Array.of(cpu & 0xff, cpu >> 8, 0, 0), new Uint8Array(Uint32Array.of(fd).buffer));
       }
     } catch (error) {
@@ -42,7 +32,7 @@ export class PerfOutput implements Disposable {
 
   /** Calls when there is something to read. */
   onOutput(callback: () => void): void {
-    for (const cpu of this.#cpus) cpu.poll ??= pollDescriptor(cpu.fd, callback);
+    for (const cpu of this.#cpus) cpu.onFilling(callback);
   }
 
   /** Takes what was written so far, a CPU after the other: what programs handed out, with padding behind it; how many were lost. */
@@ -66,10 +56,6 @@ export class PerfOutput implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { fd, memory, poll } of this.#cpus.splice(0)) {
-      poll?.close();
-      munmap(memory);
-      closeFd(fd);
-    }
+    for (const cpu of this.#cpus.splice(0)) cpu[Symbol.dispose]();
   }
 }

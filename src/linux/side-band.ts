@@ -1,18 +1,15 @@
 // The lives of all processes, told by perf events that count nothing: one a CPU, each with a small ring. So mappings
 // of code are known even of processes that live for a millisecond.
-import { closeFd, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE } from "./ffi.ts";
-import type { PollHandle } from "./timed-poll.ts";
+import { CpuRing } from "./cpu-ring.ts";
+import { pageSize } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_COUNT_SW_DUMMY, PERF_TYPE_SOFTWARE } from "./perf.ts";
 import { parsePerfRecord, type PerfRecord } from "./perf-records.ts";
-import { PerfRing } from "./perf-ring.ts";
 import { CLOCK_MONOTONIC, clockNs } from "./procfs.ts";
 
 /** Of all rings together, in bytes; one has between 16 and 64 pages. Starting a program takes about 1 kB. */
 const memoryLimit = 4 << 20;
 const fewestPages = 16;
 const mostPages = 64;
-
-interface CpuRing { readonly fd: number; readonly memory: ArrayBuffer; readonly ring: PerfRing; poll?: PollHandle }
 
 export class SideBand implements Disposable {
   readonly #cpus: CpuRing[] = [];
@@ -28,14 +25,7 @@ export class SideBand implements Disposable {
     try {
       for (const cpu of cpus) {
         const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_DUMMY, pid: -1, cpu, processRecords: true, ...(promptly ? { watermark: 1 } : {}) });
-        let memory: ArrayBuffer;
-        try {
-          memory = mmap(fd, (1 + pages) * page, PROT_READ | PROT_WRITE, 0);
-        } catch (error) {
-          closeFd(fd);
-          throw error;
-        }
-        this.#cpus.push({ fd, memory, ring: new PerfRing(memory, page) });
+        this.#cpus.push(new CpuRing(fd, pages));
       }
     } catch (error) {
       this[Symbol.dispose]();
@@ -45,7 +35,7 @@ export class SideBand implements Disposable {
 
   /** Calls when a ring is half full: then it is time to read. Does not keep the process alive by itself once disposed. */
   onFilling(callback: () => void): void {
-    for (const cpu of this.#cpus) cpu.poll ??= pollDescriptor(cpu.fd, callback);
+    for (const cpu of this.#cpus) cpu.onFilling(callback);
   }
 
   /**
@@ -71,11 +61,7 @@ export class SideBand implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { fd, memory, poll } of this.#cpus.splice(0)) {
-      poll?.close();
-      munmap(memory);
-      closeFd(fd);
-    }
+    for (const cpu of this.#cpus.splice(0)) cpu[Symbol.dispose]();
     this.#held = [];
   }
 }
