@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import type { CompiledScript } from "../api/compile.ts";
 import { KeptPlan } from "../api/kept-plans.ts";
-import { openScript } from "../api/open.ts";
+import { openScript, type Way } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
@@ -33,9 +33,13 @@ export async function run(options: Options, build: string | undefined): Promise<
   const known = kept?.find();
   let compiled: CompiledScript | undefined;
   let files: readonly SeenFile[] | undefined;
-  if (known === undefined) {
-    compiled = compiling().compileScript(source, script);
+  const compile = (way: Way = {}): CompiledScript => {
+    compiled = compiling().compileScript(source, { ...script, ...way });
     files = compiling().thisMachine().madeOf();
+    return compiled;
+  };
+  if (known === undefined) {
+    compiled = compile();
     showDiagnostics(compiled, options);
     if (!compiled.plan) return 1;
 
@@ -71,7 +75,7 @@ export async function run(options: Options, build: string | undefined): Promise<
     if (known !== undefined) log?.("the script has run before: its plan was kept");
     session = await openScript(source, compiled ?? { plan: known, diagnostics: [] }, {
       ...script, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
-      recompile: (way) => (compiled = compiling().compileScript(source, { ...script, ...way })),
+      recompile: compile,
     });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();

@@ -110,6 +110,9 @@ test("a kept program that the verifier refuses is compiled anew", deadline, asyn
   const second = await run(args);
   assert.deepEqual([second.kept, second.code, second.stdout], [true, 0, first.stdout], second.stderr);
   assert.match(second.stderr, /the verifier refused/);
+  const third = await run(args);
+  assert.deepEqual([third.kept, third.code, third.stdout], [true, 0, first.stdout], third.stderr);
+  assert.doesNotMatch(third.stderr, /the verifier refused/);
 });
 
 test("a plan with probes in a program is kept until the program, or where it and its debug information are looked for, is another", deadline, async () => {
