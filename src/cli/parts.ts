@@ -58,21 +58,31 @@ export class Parts {
 
   /** `strobe:PART/PATH` is a module of another part. */
   readonly #require = (name: string): unknown => {
-    const [, part, path] = /^strobe:(\w+)\/(.*)$/.exec(name) ?? [];
-    if (path === undefined) return this.#requirePackage(name);
-    let module = this.#asked.get(path);
-    if (module === undefined) this.#asked.set(path, (module = this.#part(part as PartName).exports.modules[path]()));
+    let module = this.#asked.get(name);
+    if (module === undefined) this.#asked.set(name, (module = this.#load(name)));
     return module;
   };
+
+  #load(name: string): unknown {
+    const [, part, path] = /^strobe:(\w+)\/(.*)$/.exec(name) ?? [];
+    return path === undefined ? this.#requirePackage(name) : this.#part(part as PartName).exports.modules[path]();
+  }
 
   /**
    * Gives away the compiled code of parts that were loaded without. Functions that have run are in it, others are compiled when they
    * are first called: so it is done at the end.
    */
   async keep(write: (name: PartName, compiled: Buffer) => void): Promise<void> {
+    const unknown = (): [PartName, Part][] => [...this.#parts].filter(([, { known }]) => !known);
+    if (unknown().length === 0) return;
+    const { setFlagsFromString } = process.getBuiltinModule("node:v8");
+    // A function that has become machine code here would be made so in every start, early, and by the thread that waits for it
+    // (Node 20). One that has not run for a while would be let go of.
+    const flags = ["sparkplug", "flush-bytecode"];
+    for (const flag of flags) setFlagsFromString(`--no-${flag}`);
     if (!this.#part("command").known) await this.command.warmUp();
-    for (const [name, { known, script }] of this.#parts) {
-      if (!known) write(name, script.createCachedData());
-    }
+    // Compiled code is for a V8 with the flags of when it was given away.
+    for (const flag of flags) setFlagsFromString(`--${flag}`);
+    for (const [name, { script }] of unknown()) write(name, script.createCachedData());
   }
 }
