@@ -15,6 +15,8 @@ const shared = {
   splitting: true,
   sourcemap: "linked",
   packages: "external",
+  // What few need is loaded by require(), which modules have no other way of.
+  banner: { js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);' },
   logLevel: flags.has("--quiet") ? "warning" : "info",
 };
 
@@ -26,7 +28,7 @@ await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".m
 
 // The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
-  ...shared, format: "cjs", splitting: false, outdir: "dist", minify: true,
+  ...shared, format: "cjs", banner: {}, splitting: false, outdir: "dist", minify: true,
   define: { "import.meta.url": "__filename" },
 };
 const parts = await buildParts(command);

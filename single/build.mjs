@@ -44,7 +44,7 @@ async function make(file, keep, more) {
 mkdirSync(scratch, { recursive: true });
 // The library that rewrites the file warns of section names that Node's own build left out.
 console.warn = () => {};
-const parts = await buildParts({ ...bundle, outdir: scratch, alias: { "node:module": resolve("single/module.ts") }, external: ["koffi", "iced-x86"] });
+const parts = await buildParts({ ...bundle, outdir: scratch, external: ["koffi", "iced-x86"] });
 for (const [name, file] of Object.entries(parts)) assets[`${name}.js`] = join(scratch, file);
 // Code is compiled when it runs, so it has to run once: in such a file, since V8 takes compiled code only from its like.
 const maker = join(scratch, "maker");

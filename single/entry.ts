@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { getRawAsset } from "node:sea";
 import { Parts } from "../src/cli/parts.ts";
+import { requireAsset } from "./assets.ts";
 
 /** The folder that compiled code is to be written to: in the file that is made to make it, else empty. build.mjs knows. */
 declare const KEEP: string;
@@ -14,7 +15,7 @@ const parts = new Parts((name) => ({
   // esbuild writes ASCII only, which is read fastest as what it is.
   source: asset(`${name}.js`).toString("latin1"), filename: process.execPath, folder: "/",
   compiled: KEEP === "" ? asset(`${name}.cache`) : undefined,
-}), require);
+}), requireAsset);
 const { exitNow, main } = parts.command;
 
 void main(process.argv.slice(2), BUILD).then(async ({ exitCode, traced }) => {

@@ -1,9 +1,9 @@
-import { release } from "node:os";
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { LinuxError } from "../linux/error.ts";
 import { kernelVersion } from "../linux/features.ts";
+import { kernelRelease } from "../linux/running-kernel.ts";
 import { isDamage } from "../providers/registry.ts";
 import { AttachError } from "../session/attachments.ts";
 
@@ -32,7 +32,7 @@ export function errorText(error: unknown, verbose: boolean): string {
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */
 function kernelTooOld(): string {
-  return kernelAtLeast(kernelVersion(release()), 5, 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${release()}\n`;
+  return kernelAtLeast(kernelVersion(kernelRelease()), 5, 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${kernelRelease()}\n`;
 }
 
 /** Messages are coloured on a terminal, unless the environment says otherwise. */

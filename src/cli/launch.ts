@@ -2,16 +2,12 @@
 // The entry. Compiling the command anew would take longer than all that a short script does, so V8's compiled code is kept
 // in files beside the command's, for the next start. They are CommonJS for that, and because Node starts those fastest.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import * as nodeModule from "node:module";
-import { pathToFileURL } from "node:url";
 import { ownFolder } from "../linux/cache-folder.ts";
 import { Parts, type PartName } from "./parts.ts";
 import { isProgram } from "./program-name.ts";
 
 /** The files of the command's parts, named after their contents: parts.mjs knows. */
 declare const PARTS: Readonly<Record<PartName, string>>;
-
-const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder: string) => unknown };
 
 /** Nor would V8 take what was made under a debugger or a profiler: runs with flags of their own leave the cache alone. */
 const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"] && !process.env["NODE_V8_COVERAGE"];
@@ -59,9 +55,10 @@ function startCommand(): void {
 /** `strobe run FILE`: the command, which programs are no part of, need not be started. */
 async function startProgram(file: string, args: readonly string[]): Promise<void> {
   // Node from 22.1 on keeps what it compiles of modules: the library's, and the program's.
+  const { enableCompileCache } = process.getBuiltinModule("node:module") as { readonly enableCompileCache?: (folder: string) => unknown };
   const compiled = plain && enableCompileCache ? ownFolder("compiled") : undefined;
   if (compiled !== undefined) enableCompileCache?.(compiled);
-  const { runFile } = (await import(pathToFileURL(`${__dirname}/run-file.mjs`).href)) as typeof import("./run-file.ts");
+  const { runFile } = (await import(process.getBuiltinModule("node:url").pathToFileURL(`${__dirname}/run-file.mjs`).href)) as typeof import("./run-file.ts");
   await runFile(file, args);
 }
 

@@ -30,10 +30,9 @@ export class StatusLine implements Disposable {
     this.#timer.unref();
   }
 
-  /** The line, where there is a terminal for it. */
+  /** The line, where there may be a terminal for it: what else is a character device will be seen when there is something to show. */
   static start(consumer: Counting, overhead: () => number | undefined): StatusLine | undefined {
-    // A terminal is a character device. Asking Node, which makes a stream for the answer, takes milliseconds.
-    return fstatSync(2).isCharacterDevice() && process.stderr.isTTY ? new StatusLine(consumer, overhead) : undefined;
+    return fstatSync(2).isCharacterDevice() ? new StatusLine(consumer, overhead) : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -46,7 +45,8 @@ export class StatusLine implements Disposable {
     const { events, lost } = this.#consumer;
     const silent = events === this.#events;
     this.#events = events;
-    if (!silent) return;
+    // Node makes a stream for the answer, which takes milliseconds: not before the first event.
+    if (!silent || !process.stderr.isTTY) return;
     const seconds = Math.floor((Date.now() - this.#started) / 1000);
     this.#shown = true;
     process.stderr.write(`\r\x1b[K\x1b[2mtracing… ${seconds} s, ${count(events)} events, ${count(lost)} lost${this.#cost()}\x1b[0m`);

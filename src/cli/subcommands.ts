@@ -1,7 +1,5 @@
 // `strobe WORD …`: what strobe does besides running a script. A script of that name is run as `./WORD`.
 
-import { createRequire } from "node:module";
-
 export interface Subcommand {
   /** What stands behind `strobe` in the help. */
   readonly usage: string;
@@ -30,6 +28,6 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     usage: "lsp",
     doc: "a language server for bpftrace scripts, for editors",
     // A bundle of its own: no trace needs it.
-    run: () => (createRequire(import.meta.url)("./lsp.js") as typeof import("../lsp/server.ts")).serve(),
+    run: () => (require(`${__dirname}/lsp.js`) as typeof import("../lsp/server.ts")).serve(),
   },
 };

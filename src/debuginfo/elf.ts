@@ -1,7 +1,5 @@
 // ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
 // A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
-
-import { createRequire } from "node:module";
 import { buildIdIn } from "./elf-notes.ts";
 
 /**
@@ -235,7 +233,7 @@ export class Elf {
 export function unpackedZstd(packed: Buffer, size: number): Buffer {
   const zlib = process.getBuiltinModule("node:zlib") as { zstdDecompressSync?(packed: Buffer, options: { maxOutputLength: number }): Buffer };
   if (zlib.zstdDecompressSync !== undefined) return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
-  const { decompress } = createRequire(import.meta.url)("fzstd") as typeof import("fzstd");
+  const { decompress } = require("fzstd") as typeof import("fzstd");
   // With room of its own it never makes more.
   const unpacked = decompress(packed, new Uint8Array(size));
   return Buffer.from(unpacked.buffer, unpacked.byteOffset, unpacked.length);

@@ -1,6 +1,5 @@
 // x86-64 instructions: where each begins, where control goes from it, how it reads. A breakpoint anywhere but at the beginning
 // of an instruction would corrupt the program.
-import { createRequire } from "node:module";
 import type { Instruction as IcedInstruction } from "iced-x86";
 
 export type Flow =
@@ -37,7 +36,7 @@ type Iced = typeof import("iced-x86");
 
 /** A WebAssembly module of a megabyte: loaded when somebody asks about an offset inside a function. */
 let loaded: Iced | undefined;
-export const iced = (): Iced => (loaded ??= createRequire(import.meta.url)("iced-x86") as Iced);
+export const iced = (): Iced => (loaded ??= require("iced-x86") as Iced);
 
 /** Compilers compute the target of a `switch` shortly before they jump to it. */
 const tableWindow = 10;

@@ -1,6 +1,5 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
 import { accessSync, closeSync, constants, statSync, writeSync } from "node:fs";
-import { constants as os } from "node:os";
 import { check } from "./error.ts";
 import { syscall, SYS } from "./ffi.ts";
 
@@ -49,7 +48,7 @@ export function spawnTraced(command: string): TracedChild {
     child.on("error", reject);
     child.on("exit", (code, signal) => {
       shut();
-      resolve(code ?? 128 + (signal ? os.signals[signal] : 0));
+      resolve(code ?? 128 + (signal ? process.getBuiltinModule("node:os").constants.signals[signal] : 0));
     });
   });
   const ready = new Promise<void>((resolve) => {

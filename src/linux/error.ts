@@ -1,13 +1,4 @@
 // What the kernel refused: the call, the errno, what strobe was doing, and what to try.
-import { constants } from "node:os";
-
-const errnoNames = new Map<number, string>();
-for (const [name, code] of Object.entries(constants.errno)) if (!errnoNames.has(code)) errnoNames.set(code, name);
-// EAGAIN and EWOULDBLOCK share a number, as do ENOTSUP and EOPNOTSUPP; 524 is kernel-internal, but bpf(2) leaks it.
-errnoNames.set(constants.errno.EAGAIN, "EAGAIN");
-errnoNames.set(constants.errno.EOPNOTSUPP, "EOPNOTSUPP");
-errnoNames.set(524, "ENOTSUPP");
-
 /** errno numbers that callers compare with (the same on every Linux architecture strobe runs on). */
 export const EPERM = 1;
 export const ENOENT = 2;
@@ -23,9 +14,20 @@ export const EPIPE = 32;
 export const EOPNOTSUPP = 95;
 export const ENOTSUPP = 524;
 
+let errnoNames: ReadonlyMap<number, string> | undefined;
+
 /** `EPERM` of 1; `errno 999` of a number without a name. */
 export function errnoName(code: number): string {
-  return errnoNames.get(code) ?? `errno ${code}`;
+  return (errnoNames ??= namesOfErrno()).get(code) ?? `errno ${code}`;
+}
+
+function namesOfErrno(): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  // Loaded only here: most starts meet no error.
+  const { errno } = process.getBuiltinModule("node:os").constants;
+  for (const [name, code] of Object.entries(errno)) if (!names.has(code)) names.set(code, name);
+  // EAGAIN and EWOULDBLOCK share a number, as do ENOTSUP and EOPNOTSUPP; 524 is kernel-internal, but bpf(2) leaks it.
+  return names.set(errno.EAGAIN, "EAGAIN").set(errno.EOPNOTSUPP, "EOPNOTSUPP").set(ENOTSUPP, "ENOTSUPP");
 }
 
 const words: Readonly<Record<string, string>> = {

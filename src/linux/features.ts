@@ -1,10 +1,10 @@
-// What this kernel offers. capabilities() runs at every start and costs well under 2 ms; report() really tries things.
+// What this kernel offers. capabilities() is asked at every start, and tries only what is asked of it; report() really tries things.
 import { existsSync, readFileSync } from "node:fs";
-import { release } from "node:os";
 import { createMap, linkCreateKprobeMulti, linkCreateUprobeMulti, loadRefusal, rawTracepointOpen, loadProgram } from "./bpf.ts";
 import { LinuxError } from "./error.ts";
 import { closeFd, cString } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "./perf.ts";
+import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
 
 /** Structurally the checker's Capabilities. */
@@ -59,7 +59,7 @@ export class Features {
     const add = (name: string, problem: string | undefined, detail = ""): void => {
       features.push({ name, available: problem === undefined, detail: problem ?? detail });
     };
-    add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${release()}: strobe needs 5.15`, release());
+    add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${kernelRelease()}: strobe needs 5.15`, kernelRelease());
     add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
     add("BTF of the kernel", existsSync("/sys/kernel/btf/vmlinux") ? undefined : "/sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
     add("JIT compiler", jit());
@@ -89,21 +89,31 @@ export class Features {
 const anyCpu = { pid: -1, cpu: 0 } as const;
 
 function probe(): KernelCapabilities {
-  const kernel = kernelVersion(release());
+  const kernel = kernelVersion(kernelRelease());
   const btf = existsSync("/sys/kernel/btf/vmlinux");
-  // Two loads of three instructions: distributions backport. Without the privilege to load, the version has to do.
+  // A load of three instructions: distributions backport. Without the privilege to load, the version has to do.
   const supports = (program: Uint8Array, major: number, minor: number): boolean => {
     const refusal = loadRefusal(RAW_TRACEPOINT, program);
     return refusal === "EPERM" || refusal === "ENOSYS" ? kernelAtLeast(kernel, major, minor) : refusal === undefined;
   };
+  // Tried when first asked: few scripts do.
+  let jumps: boolean | undefined;
+  let signs: boolean | undefined;
+  let cpus: number | undefined;
   return {
     kernel, btf,
-    mayGoto: supports(mayGoto, 6, 9),
-    cpuV4: supports(signedDivision, 6, 6),
+    get mayGoto() {
+      return (jumps ??= supports(mayGoto, 6, 9));
+    },
+    get cpuV4() {
+      return (signs ??= supports(signedDivision, 6, 6));
+    },
     ringBuffer: kernelAtLeast(kernel, 5, 8),
     taskBtf: btf && kernelAtLeast(kernel, 5, 11),
     arm64: process.arch === "arm64",
-    cpus: possibleCpus(),
+    get cpus() {
+      return (cpus ??= possibleCpus());
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 // Calls into libc through koffi: one variadic-free view of syscall(2), and mapped memory as ArrayBuffers.
 import { closeSync, existsSync, openSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { check } from "./error.ts";
 import { ownFile } from "./own-file.ts";
@@ -32,7 +31,6 @@ function loadKoffi(): Native {
   const { arch } = process;
   // The addon itself: koffi's JavaScript wrapper costs another 5 to 8 ms of start-up and adds nothing that we use.
   const addon = `@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`;
-  const require = createRequire(import.meta.url);
   try {
     const path = beside(addon);
     if (path === undefined) return require(addon) as Native;

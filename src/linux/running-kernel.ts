@@ -1,5 +1,14 @@
 import { readFileSync, statSync } from "node:fs";
 
+/** What uname(2) calls the release: `6.12.48+deb13-cloud-amd64`. Empty without /proc. */
+export function kernelRelease(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/osrelease", "latin1").trim();
+  } catch {
+    return "";
+  }
+}
+
 /**
  * Another text at every boot, and whenever a module is loaded or taken out: both decide which symbols, types and probes there are,
  * and where. Undefined where /proc and /sys do not tell.

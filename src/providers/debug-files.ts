@@ -1,14 +1,13 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
 // server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { homedir } from "node:os";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
 import { openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
 import { alternateLink, hasDebugInfo, type Catalogs } from "../debuginfo/dwarf/input-files.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
-import { cacheFolder } from "../linux/cache-folder.ts";
+import { cacheFolder, userCache } from "../linux/cache-folder.ts";
 import { KeptFiles } from "../linux/kept-files.ts";
 import { noteElsewhere } from "../linux/seen-files.ts";
 import { absent, elfAt } from "./file-bytes.ts";
@@ -190,7 +189,7 @@ function fetched(id: string): Found | undefined {
   const servers = (process.env["DEBUGINFOD_URLS"] ?? "").split(/\s+/).filter((url) => /^https?:\/\//.test(url));
   if (servers.length === 0 || !/^[0-9a-f]{8,}$/.test(id)) return undefined;
   const cache = process.env["DEBUGINFOD_CACHE_PATH"]
-    ?? `${process.env["XDG_CACHE_HOME"] ?? `${homedir()}/.cache`}/debuginfod_client`;
+    ?? `${userCache()}/debuginfod_client`;
   const path = `${cache}/${id}/debuginfo`;
   const fits = (elf: Elf): boolean => elf.buildId === undefined || elf.buildId === id;
   const known = checked(path, fits);

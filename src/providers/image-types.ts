@@ -1,13 +1,13 @@
 // The running kernel's BTF from an uncompressed kernel image, where distributions leave one: for kernels that do not offer their own.
 import { readFileSync } from "node:fs";
-import { release } from "node:os";
 import { Btf, BtfError } from "../debuginfo/btf.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
+import { kernelRelease } from "../linux/running-kernel.ts";
 import { noteFile } from "../linux/seen-files.ts";
 import { absent } from "./file-bytes.ts";
 
 export function btfOfImage(): Btf | undefined {
-  const version = release();
+  const version = kernelRelease();
   for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
     noteFile(path);
     try {

@@ -1,7 +1,7 @@
 // The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just this build.
 import { existsSync } from "node:fs";
-import { release } from "node:os";
 import { ElfError } from "../debuginfo/elf.ts";
+import { kernelRelease } from "../linux/running-kernel.ts";
 import { noteFile } from "../linux/seen-files.ts";
 import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
@@ -10,7 +10,7 @@ import type { KernelImage } from "./system.ts";
 /** Where distributions put it, `file` first where it is given. */
 function places(file: string | undefined, buildId: string | undefined): string[] {
   if (file !== undefined) return [file];
-  const version = release();
+  const version = kernelRelease();
   return [
     `/usr/lib/debug/boot/vmlinux-${version}`, `/usr/lib/debug/lib/modules/${version}/vmlinux`, `/usr/lib/debug/usr/lib/modules/${version}/vmlinux`,
     `/lib/modules/${version}/build/vmlinux`, `/boot/vmlinux-${version}`,
@@ -30,7 +30,7 @@ export function kernelImage(text: () => bigint | undefined, file = process.env["
   });
   if (found === undefined) {
     return file !== undefined ? `there is no file ${file}`
-      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${release()}-dbg), or name its vmlinux with --vmlinux FILE`;
+      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`;
   }
   try {
     const binary = new LiveBinary(found, found, "");

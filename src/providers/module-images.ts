@@ -1,10 +1,10 @@
 // Debug information of kernel modules: the modules' own files or their debug files, where the kernel has put them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { release } from "node:os";
 import { basename, join } from "node:path";
 import { hasDebugInfo } from "../debuginfo/dwarf/input-files.ts";
 import { ElfError } from "../debuginfo/elf.ts";
 import { placedElf } from "../debuginfo/placed-elf.ts";
+import { kernelRelease } from "../linux/running-kernel.ts";
 import { absent } from "./file-bytes.ts";
 import { moduleBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
@@ -54,7 +54,7 @@ export class ModuleImages {
         other = `${path}: ${error.message}`;
       }
     }
-    return other ?? `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${release()}`;
+    return other ?? `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`;
   }
 
   #pathsOf(name: string, buildId: string | undefined): readonly string[] {
@@ -67,7 +67,7 @@ export class ModuleImages {
 
 /** Files of modules by the modules' names, debug files first. */
 function moduleFiles(): ReadonlyMap<string, readonly string[]> {
-  const version = release();
+  const version = kernelRelease();
   const files = new Map<string, string[]>();
   for (const folder of [`/usr/lib/debug/lib/modules/${version}`, `/usr/lib/debug/usr/lib/modules/${version}`, `/lib/modules/${version}`]) {
     for (const path of filesIn(folder)) {

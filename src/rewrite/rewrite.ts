@@ -7,15 +7,13 @@
 // inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte by byte.
 import type { AnyNode, Options, Program } from "acorn";
 import type { MagicString } from "magic-string";
-import { createRequire } from "node:module";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
 import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
 import { lowerUsing, mayNeedUsing } from "./using.ts";
 
 /** Loaded when a file is first rewritten: what is kept from before needs neither. */
-const load = createRequire(import.meta.url);
-const parser = (): typeof import("acorn") => load("acorn") as typeof import("acorn");
-const editsOf = (text: string): MagicString => new (load("magic-string") as typeof import("magic-string")).MagicString(text);
+const parser = (): typeof import("acorn") => require("acorn") as typeof import("acorn");
+const editsOf = (text: string): MagicString => new (require("magic-string") as typeof import("magic-string")).MagicString(text);
 
 export interface Module {
   /** Its path, as messages name it. */

@@ -1,12 +1,11 @@
 // TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows TypeScript.
-import { createRequire } from "node:module";
 import { ScriptError, type Span } from "../language/diagnostic.ts";
 
 type Stripper = Pick<typeof import("@swc/wasm-typescript"), "transformSync">;
 
 let loaded: Stripper | undefined;
 /** Loaded when it is first needed: it is large, and JavaScript needs none. */
-const stripper = (): Stripper => (loaded ??= createRequire(import.meta.url)("@swc/wasm-typescript") as Stripper);
+const stripper = (): Stripper => (loaded ??= require("@swc/wasm-typescript") as Stripper);
 
 /** What the stripper throws. Lines count from 1; columns from 0, as a terminal counts them. */
 interface Refusal {

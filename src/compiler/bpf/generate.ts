@@ -176,12 +176,11 @@ interface Finished {
   readonly offsets: readonly number[];
   readonly frame: number;
   readonly scratchEnd: number;
-  readonly cpuV4: boolean;
 }
 
 /** Tries with all small slots on the stack; while that is too much, the largest goes to scratch memory. */
 function generateFunction(whole: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
-  const fn = withoutNeedlessGuards(whole, options.capabilities.mayGoto, options.sparing ?? false);
+  const fn = withoutNeedlessGuards(whole, options.capabilities, options.sparing ?? false);
   const pinned = new Set<number>();
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
@@ -199,7 +198,7 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
     allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
     const { offsets, size } = layOutFrame(emitter.code, emitter.objects);
     if (size <= bytes) {
-      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd: scope.scratchEnd, cpuV4: options.capabilities.cpuV4 };
+      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd: scope.scratchEnd };
     }
     const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
     if (candidates.length === 0) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);

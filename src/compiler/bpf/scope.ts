@@ -167,7 +167,7 @@ export class FunctionScope {
   }
   /** A load that extends by its sign, however this kernel can. `plain`: the place takes only plain loads (a context). */
   loadExtended(dst: Register, from: Memory, size: 1 | 2 | 4 | 8, signed: boolean, plain = false): void {
-    const direct = !signed || size === 8 || (this.options.capabilities.cpuV4 && !plain);
+    const direct = !signed || size === 8 || (!plain && this.options.capabilities.cpuV4);
     this.emitter.load(dst, from, size, direct && signed);
     if (!direct) this.signExtend(dst, dst, (size * 8) as 8 | 16 | 32);
   }

@@ -78,7 +78,7 @@ export function stringLength(scope: FunctionScope, text: Memory, capacity: numbe
  * many characters, and in loops that it walks more than once, where each place that is the answer would be a way of its own.
  */
 function fromAnywhere(scope: FunctionScope, compared: number): boolean {
-  return scope.options.capabilities.mayGoto && (scope.inUncounted || compared > mostCompared);
+  return (scope.inUncounted || compared > mostCompared) && scope.options.capabilities.mayGoto;
 }
 const mostCompared = 64;
 

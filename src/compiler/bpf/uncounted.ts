@@ -2,6 +2,7 @@
 // after round until one begins as an earlier one did. While it is at it, two ways through the body are one again only where they
 // have left the same on the stack, read later or not: with some branches that each write a key, it walks all combinations of
 // them. What lies in scratch memory it does not follow.
+import type { Capabilities } from "../../language/check/checked.ts";
 import type { Instruction, IrBlock, IrFunction } from "../ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
 import { predecessorsOf } from "../optimize/graph.ts";
@@ -41,14 +42,14 @@ function reached(start: number, next: (id: number) => readonly number[]): Readon
  * The same without the guards of loops that end by themselves, where the verifier rather walks their rounds one by one: those
  * with few branches. `can`: guards cost no rounds on this kernel.
  */
-export function withoutNeedlessGuards(fn: IrFunction, can: boolean, sparing: boolean): IrFunction {
+export function withoutNeedlessGuards(fn: IrFunction, capabilities: Pick<Capabilities, "mayGoto">, sparing: boolean): IrFunction {
   const loops = guarded(fn.blocks);
   const counted = loops.filter(({ rounds }) => rounds !== undefined);
   if (counted.length === 0) return fn;
   const uncounted = new Set(fn.kind === "map-callback" ? fn.blocks.keys() : loops.flatMap(({ rounds, loop }) => (rounds === undefined ? loop : [])));
   const needless = new Set(counted.flatMap(({ guard, rounds = 0, loop }) => {
     const within = loop.reduce((sum, id) => sum + branchesInBlock(fn.blocks[id]), -1);
-    const kept = can && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
+    const kept = capabilities.mayGoto && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
     return kept ? [] : [guard];
   }));
   const blocks = fn.blocks.map((block, id): IrBlock => {

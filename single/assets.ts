@@ -1,4 +1,4 @@
-// In the place of `node:module`: what is a package elsewhere is an asset of the single file.
+// What is a package elsewhere is an asset of the single file.
 import type { openSync } from "node:fs";
 
 type Asset = (name: string) => ArrayBuffer;
@@ -6,12 +6,13 @@ type Asset = (name: string) => ArrayBuffer;
 const builtin = (name: string): unknown => process.getBuiltinModule(name as "node:fs");
 const asset: Asset = (name) => (builtin("node:sea") as { getRawAsset: Asset }).getRawAsset(name);
 
-export function createRequire(): (name: string) => unknown {
-  return (name) => {
-    if (name.endsWith("/koffi.node")) return addon();
-    if (name === "iced-x86") return iced();
-    throw new Error(`${name} is not part of strobe as a single file: install strobe with npm`);
-  };
+/** The command's require(). */
+export function requireAsset(name: string): unknown {
+  if (name.endsWith("/koffi.node")) return addon();
+  if (name === "iced-x86") return iced();
+  const module = builtin(name);
+  if (module !== undefined) return module;
+  throw new Error(`${name} is not part of strobe as a single file: install strobe with npm`);
 }
 
 /** The dynamic loader wants a file. This one has no name: nothing is left of it when the process is gone. */
