@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { startTracer } from "./process.mjs";
 import { median, spread, table } from "./statistics.mjs";
 
@@ -37,6 +38,8 @@ function emptyNode({ node }) {
   return performance.now() - started;
 }
 
+const pause = 200;
+
 const none = () => ({ first: [], whole: [], beyond: [] });
 
 /** `builds`: strobe on each Node, and as one file. */
@@ -54,6 +57,8 @@ export async function startup({ peers, builds, rounds }) {
       for (const [index, peer] of all.entries()) {
         const text = `${program} // ${process.pid} ${texts++}`;
         for (const results of Object.values(runs)) {
+          // The kernel lets go of the run before's probes after its end, with the locks that the next one needs.
+          await setTimeout(pause);
           const node = peer.node ? emptyNode(peer) : undefined;
           if (node !== undefined) empty[index].push(node);
           const { first, whole } = await once(peer, text);

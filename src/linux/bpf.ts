@@ -330,7 +330,7 @@ export function testRun(fd: number, options: TestRunOptions = {}): { retval: num
 export function loadRefusal(type: number, code: Uint8Array, more: Partial<ProgramOptions> = {}): string | undefined {
   attr.clear();
   prepareLoad({ name: "probe", type, code, license: "Dual MIT/GPL", ...more }, -1, undefined);
-  const result = bpf(PROG_LOAD);
+  const result = verified();
   if (result < 0) return errnoName(-result);
   closeFd(result);
   return undefined;

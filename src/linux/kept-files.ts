@@ -1,6 +1,6 @@
 // Files that a run leaves for the next one. Whatever goes wrong with them, what they hold is found out again.
 import {
-  closeSync, fstatSync, futimesSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+  closeSync, existsSync, fstatSync, futimesSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
 } from "node:fs";
 import { makeFolders } from "./make-folders.ts";
 
@@ -23,6 +23,8 @@ export class KeptFiles {
    */
   open<T>(name: string, use: (file: number, size: number) => T): T | undefined {
     let file: number;
+    // Most often there is none, and an error takes Node long to make.
+    if (!existsSync(this.#path(name))) return undefined;
     try {
       file = openSync(this.#path(name), "r");
     } catch {

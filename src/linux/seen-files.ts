@@ -28,7 +28,9 @@ export function unchanged(files: readonly SeenFile[]): boolean {
 
 function stampOf(path: string): string | null {
   try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return null;
+    const { dev, ino, size, mtimeMs, ctimeMs } = found;
     return [dev, ino, size, mtimeMs, ctimeMs].join(" ");
   } catch {
     return null;
