@@ -20,14 +20,16 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
   const fresh = (): string => `#${made++}`;
   const blocks = [...fn.blocks];
   const ends: (MemoryState | undefined)[] = [];
-  const visit = (id: number, outer: ReadonlyMap<string, Value>): void => {
-    const known = new Map(outer);
+  /** What has been computed on the way to a block, by its key. */
+  const known = new Map<string, Value>();
+  const visit = (id: number): void => {
+    const added: string[] = [];
     // Blocks come after all that lead to them, but for the ways back of loops.
     const [only, ...others] = predecessors[id].map((predecessor) => ends[predecessor]);
     const state = id === 0 ? MemoryState.first(fn, fresh) : only !== undefined && others.length === 0 ? only.copy() : MemoryState.join([only, ...others], fn, fresh);
     const instructions: Instruction[] = [];
     for (const original of blocks[id].instructions) {
-      const i = mapSlots(mapOperands(original, to), (slot) => state.equalSlot(slot), (slot) => slot);
+      const i = mapSlots(same.size === 0 ? original : mapOperands(original, to), (slot) => state.equalSlot(slot), (slot) => slot);
       const key = keyOf(i, state);
       const equal = key === undefined ? undefined : known.get(key);
       if (key !== undefined && "result" in i && i.result !== undefined) {
@@ -36,15 +38,17 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
           continue;
         }
         known.set(key, i.result);
+        added.push(key);
       }
       state.after(i);
       instructions.push(i);
     }
     blocks[id] = { ...blocks[id], instructions };
     ends[id] = state;
-    for (const child of children[id]) visit(child, known);
+    for (const child of children[id]) visit(child);
+    for (const key of added) known.delete(key);
   };
-  visit(0, new Map());
+  visit(0);
   return { ...fn, blocks: blocks.map((b) => ({ ...b, terminator: mapTerminator(b.terminator, to) })) };
 }
 

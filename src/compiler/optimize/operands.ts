@@ -79,39 +79,34 @@ function mapSource(source: Source, to: (value: Value) => Value): Source {
 }
 
 /** The same instruction over other slots: those that it reads, and those that it writes. */
-export function mapSlots(i: Instruction, read: (slot: number) => number, written: (slot: number) => number): Instruction {
-  const place = (p: Place): Place => (p.kind === "slot" ? { ...p, slot: read(p.slot) } : p);
-  const target = (p: Place): Place => (p.kind === "slot" ? { ...p, slot: written(p.slot) } : p);
-  const source = (s: Source): Source => (s.kind === "copy" ? { ...s, from: place(s.from) } : s);
-  const keyed = <T extends { readonly key?: Place }>(instruction: T): T => (
-    instruction.key === undefined ? instruction : { ...instruction, key: place(instruction.key) });
+export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instruction {
   switch (i.op) {
     case "load":
-    case "write-user": return { ...i, from: place(i.from) };
+    case "write-user": return { ...i, from: moved(i.from, read) };
     case "store":
-    case "parse-address": return { ...i, to: target(i.to) };
-    case "zero": return { ...i, at: target(i.at) };
+    case "parse-address": return { ...i, to: moved(i.to, written) };
+    case "zero": return { ...i, at: moved(i.at, written) };
     // The very slot: one that holds the same now may not later.
-    case "address-of": return i.what.kind === "map" ? i : { ...i, what: target(i.what) };
-    case "fill": return { ...i, to: target(i.to), source: source(i.source) };
-    case "compare-strings": return { ...i, left: place(i.left), right: i.right instanceof Uint8Array ? i.right : place(i.right) };
-    case "compare-bytes": return { ...i, left: place(i.left), right: place(i.right) };
-    case "find-string": return { ...i, text: place(i.text), needle: i.needle instanceof Uint8Array ? i.needle : place(i.needle) };
-    case "concat-strings": return { ...i, to: target(i.to), left: place(i.left), right: place(i.right) };
-    case "cut-string": return { ...i, to: target(i.to), text: place(i.text) };
-    case "string-length": return { ...i, text: place(i.text) };
-    case "stack-length": return { ...i, stack: place(i.stack) };
-    case "sequence-print": return { ...i, format: place(i.format), data: place(i.data) };
+    case "address-of": return i.what.kind === "map" ? i : { ...i, what: moved(i.what, written) };
+    case "fill": return { ...i, to: moved(i.to, written), source: sourceMoved(i.source, read) };
+    case "compare-strings": return { ...i, left: moved(i.left, read), right: i.right instanceof Uint8Array ? i.right : moved(i.right, read) };
+    case "compare-bytes": return { ...i, left: moved(i.left, read), right: moved(i.right, read) };
+    case "find-string": return { ...i, text: moved(i.text, read), needle: i.needle instanceof Uint8Array ? i.needle : moved(i.needle, read) };
+    case "concat-strings": return { ...i, to: moved(i.to, written), left: moved(i.left, read), right: moved(i.right, read) };
+    case "cut-string": return { ...i, to: moved(i.to, written), text: moved(i.text, read) };
+    case "string-length": return { ...i, text: moved(i.text, read) };
+    case "stack-length": return { ...i, stack: moved(i.stack, read) };
+    case "sequence-print": return { ...i, format: moved(i.format, read), data: moved(i.data, read) };
     case "entry-copy":
-    case "map-copy": return { ...i, to: target(i.to) };
-    case "map-lookup": return { ...i, key: place(i.key) };
-    case "map-store": return keyed({ ...i, source: source(i.source) });
+    case "map-copy": return { ...i, to: moved(i.to, written) };
+    case "map-lookup": return { ...i, key: moved(i.key, read) };
+    case "map-store": return keyMoved({ ...i, source: sourceMoved(i.source, read) }, read);
     case "map-add":
     case "map-delete":
     case "aggregate":
-    case "aggregate-read": return keyed(i);
+    case "aggregate-read": return keyMoved(i, read);
     case "for-each": return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
-    case "emit": return { ...i, fields: i.fields.map(source) };
+    case "emit": return { ...i, fields: i.fields.map((field) => sourceMoved(field, read)) };
     case "constant":
     case "binary":
     case "compare":
@@ -130,6 +125,22 @@ export function mapSlots(i: Instruction, read: (slot: number) => number, written
     case "packet":
     case "socket-cookie": return i;
   }
+}
+
+type SlotMap = (slot: number) => number;
+
+function moved(place: Place, to: SlotMap): Place {
+  if (place.kind !== "slot") return place;
+  const slot = to(place.slot);
+  return slot === place.slot ? place : { ...place, slot };
+}
+
+function sourceMoved(source: Source, to: SlotMap): Source {
+  return source.kind === "copy" ? { ...source, from: moved(source.from, to) } : source;
+}
+
+function keyMoved<T extends { readonly key?: Place }>(instruction: T, to: SlotMap): T {
+  return instruction.key === undefined ? instruction : { ...instruction, key: moved(instruction.key, to) };
 }
 
 export function mapTerminator(terminator: Terminator, to: (value: Value) => Value): Terminator {
