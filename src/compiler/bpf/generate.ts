@@ -1,31 +1,17 @@
 // One handler (with the map callbacks it calls) to eBPF.
 import { Assembler, type Label } from "../../bpf/assembler.ts";
-import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
-import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir.ts";
+import { Alu } from "../../bpf/instruction.ts";
+import type { IrFunction, IrModule } from "../ir.ts";
 import type { KernelMap, Relocation } from "../plan.ts";
-import { aggregate, aggregateRead } from "./aggregations.ts";
 import { allocateRegisters } from "./allocate.ts";
-import { writeMatch } from "./dispatch.ts";
-import { addressOf, at, behind, kernelMap } from "./emitter.ts";
+import { assemble, type Finished } from "./assemble.ts";
 import { layOutFrame } from "./frame.ts";
-import { writeEnd, writeGate } from "./gate.ts";
-import { type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
-import {
-  COUNTING, entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
-} from "./map-operations.ts";
-import { concatStrings, cutString, fill, zero } from "./memory.ts";
-import { emitEvent, emitPacket, overrideReturn, printSequence, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
-import {
-  branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
-  generateSwapBytes, storeValue,
-} from "./scalars.ts";
+import type { RelocationNote } from "./machine.ts";
+import { COUNTING } from "./map-operations.ts";
 import { CROWDED_BYTES, FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
-import { stackLength } from "./stacks.ts";
-import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
+import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
-
-export type { GenerateOptions } from "./scope.ts";
 
 export interface GeneratedProgram {
   readonly code: Uint8Array;
@@ -80,13 +66,13 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   if (main.scratchEnd > available) throw new Error(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
 
   const entry = assembler.here();
-  write(main, assembler, labelOf);
+  assemble(main, assembler, labelOf);
   const subprograms: { name: string; label: Label }[] = [{ name: fn.name, label: entry }];
   for (const [index, finished] of callbacks) {
     const label = labelOf(index);
     assembler.bind(label);
     subprograms.push({ name: module.functions[index]?.name ?? "callback", label });
-    write(finished, assembler, labelOf);
+    assemble(finished, assembler, labelOf);
   }
   const counting = callbackLabels.get(COUNTING);
   if (counting !== undefined) {
@@ -170,14 +156,6 @@ function calledBy(fn: IrFunction | undefined): number[] {
   return [...found];
 }
 
-interface Finished {
-  readonly code: readonly MachineInstruction[];
-  readonly labels: number;
-  readonly offsets: readonly number[];
-  readonly frame: number;
-  readonly scratchEnd: number;
-}
-
 /** Tries with all small slots on the stack; while that is too much, the largest goes to scratch memory. */
 function generateFunction(whole: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
   const fn = withoutNeedlessGuards(whole, options.capabilities, options.sparing ?? false);
@@ -227,351 +205,4 @@ function slotsOfPointers({ fn, pointers }: FunctionScope): ReadonlySet<number> {
     for (const i of instructions) if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
   }
   return found;
-}
-
-/** Instruction selection: IR to machine instructions over virtual registers. */
-function select(scope: FunctionScope): void {
-  const { emitter, fn } = scope;
-  const callback = fn.kind === "map-callback";
-  const body = emitter.code;
-  if (!callback) {
-    scope.context = emitter.register();
-    const { dispatch, leavesLate } = fn.context ?? {};
-    const { gate } = scope.options;
-    if (dispatch !== undefined || gate !== undefined || leavesLate) {
-      const out = emitter.label();
-      if (leavesLate) writeEnd(scope, out);
-      if (dispatch !== undefined) writeMatch(scope, dispatch, fn.matches, out);
-      if (gate !== undefined) writeGate(scope, gate, out);
-      emitter.cold(() => {
-        emitter.bind(out);
-        leave(scope, undefined);
-      });
-    }
-  } else {
-    scope.key = emitter.register();
-    scope.value = emitter.register();
-    scope.captures = emitter.register();
-  }
-  scope.writeLate = (instruction) => generateInstruction(scope, instruction);
-  const gate = body.length;
-  fn.blocks.forEach((block, index) => {
-    scope.enterBlock(index);
-    emitter.bind(scope.blockLabels[index] ?? 0);
-    if (scope.options.sparing || scope.untracked !== undefined) forgetChoices(scope, index);
-    for (const instruction of block.instructions) if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
-    generateTerminator(scope, block);
-  });
-  emitter.flushCold();
-
-  // What comes before everything: known only now.
-  emitter.code = [];
-  emitter.emit({ kind: "enter", parameters: callback ? 4 : 1 });
-  if (callback) {
-    emitter.move(scope.key, 2);
-    emitter.move(scope.value, 3);
-    emitter.move(scope.captures, 4);
-  } else emitter.move(scope.context, 1);
-  emitter.code.push(...body.slice(0, gate));
-  for (const counter of guardCounters(scope)) emitter.storeConstant(counter, 8, 0n);
-  if (scope.scratchRegister >= 0) {
-    const key = emitter.temporary(8);
-    emitter.storeConstant(key, 4, BigInt(scope.options.scratchIndex ?? 0));
-    emitter.call("map_lookup_elem", kernelMap(scope.scratchMap), addressOf(key));
-    emitter.move(scope.scratchRegister, 0);
-    const found = emitter.label();
-    emitter.branchConstant(Jump.JNE, scope.scratchRegister, 0n, found);
-    leave(scope, undefined);
-    emitter.bind(found);
-  }
-  for (const instruction of body.slice(gate)) emitter.code.push(instruction);
-}
-
-function isLate({ late }: FunctionScope, instruction: Instruction): boolean {
-  return "result" in instruction && instruction.result !== undefined && late.get(instruction.result) === instruction;
-}
-
-function generateInstruction(scope: FunctionScope, instruction: Instruction): void {
-  const { emitter } = scope;
-  switch (instruction.op) {
-    case "constant": return;
-    case "binary": return generateBinary(scope, instruction);
-    case "compare": return generateCompare(scope, instruction);
-    case "extend": return generateExtend(scope, instruction);
-    case "swap-bytes": return generateSwapBytes(scope, instruction);
-    case "builtin": return generateBuiltin(scope, instruction);
-    case "load-context":
-      return scope.loadExtended(scope.resultRegister(instruction.result), behind(context(scope), instruction.offset), instruction.size, instruction.signed, true);
-    case "load": return scope.loadExtended(scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
-    case "store": {
-      const to = scope.place(instruction.to);
-      const captured = instruction.to.kind === "callback" && instruction.to.of === "captures" && instruction.size === 8;
-      if (captured && scope.constantOf(instruction.value) === undefined && !scope.pointers.has(instruction.value)) {
-        return storeInHalves(scope, to, scope.use(instruction.value));
-      }
-      return storeValue(scope, to, instruction.size, instruction.value);
-    }
-    case "zero": return zero(scope, scope.place(instruction.at), instruction.size);
-    case "read": return generateRead(scope, instruction);
-    case "fill": {
-      const length = fill(scope, scope.place(instruction.to), instruction.source, instruction.length !== undefined);
-      if (instruction.length !== undefined) emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
-      return;
-    }
-    case "compare-strings": {
-      const left = scope.place(instruction.left);
-      const differs = instruction.right instanceof Uint8Array
-        ? compareWithConstant(scope, left, instruction.right, instruction.length)
-        : compareMemory(scope, left, scope.place(instruction.right), instruction.length);
-      return emitter.move(scope.resultRegister(instruction.result), differs);
-    }
-    case "compare-bytes":
-      return emitter.move(scope.resultRegister(instruction.result), compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length));
-    case "find-string":
-      return emitter.move(scope.resultRegister(instruction.result), findString(scope, scope.place(instruction.text), instruction.capacity, instruction.needle, instruction.needleCapacity));
-    case "concat-strings": {
-      const { to, capacity, left, leftCapacity, right, rightCapacity } = instruction;
-      return concatStrings(scope, { memory: scope.place(to), capacity }, { memory: scope.place(left), capacity: leftCapacity }, { memory: scope.place(right), capacity: rightCapacity });
-    }
-    case "cut-string":
-      return cutString(scope, { memory: scope.place(instruction.to), capacity: instruction.capacity }, scope.place(instruction.text), scope.useScalar(instruction.length));
-    case "string-length":
-      return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
-    case "map-lookup": return mapLookup(scope, instruction);
-    case "entry-load": return entryLoad(scope, instruction);
-    case "entry-copy": return entryCopy(scope, instruction);
-    case "map-load": return mapLoad(scope, instruction);
-    case "map-copy": return mapCopy(scope, instruction);
-    case "map-has": return mapHas(scope, instruction);
-    case "map-store": return mapStore(scope, instruction);
-    case "map-add": return mapAdd(scope, instruction);
-    case "map-delete": return mapDelete(scope, instruction);
-    case "map-length": return mapLength(scope, instruction);
-    case "aggregate": return aggregate(scope, instruction);
-    case "aggregate-read": return aggregateRead(scope, instruction);
-    case "for-each": return forEachEntry(scope, instruction);
-    case "emit": return emitEvent(scope, instruction);
-    case "stack-length": return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
-    case "signal": return sendSignal(scope, instruction);
-    case "override": return overrideReturn(scope, instruction);
-    case "write-user": return writeUser(scope, instruction);
-    case "percpu-address": return generatePercpuAddress(scope, instruction);
-    case "address-of": return generateAddressOf(scope, instruction);
-    case "socket-cookie": return socketCookie(scope, instruction);
-    case "sequence-print": return printSequence(scope, instruction);
-    case "packet": return emitPacket(scope, instruction);
-    case "parse-address": return storeAddress(scope, instruction);
-  }
-}
-
-function generateTerminator(scope: FunctionScope, block: IrBlock): void {
-  const { emitter } = scope;
-  const { terminator } = block;
-  const label = (target: number): number => scope.blockLabels[target] ?? 0;
-  switch (terminator.op) {
-    case "jump":
-      moveArguments(scope, scope.fn.blocks[terminator.to]?.parameters ?? [], terminator.args);
-      return emitter.jump(label(terminator.to));
-    case "branch": {
-      const known = scope.constantOf(terminator.condition);
-      if (known !== undefined) return emitter.jump(label(known !== 0n ? terminator.then : terminator.otherwise));
-      const compare = scope.fused.has(terminator.condition) ? scope.definitions.get(terminator.condition) : undefined;
-      // The branch not taken falls through when its block is written next (jumps to the next instruction are dropped).
-      if (compare?.op === "compare") branchOnCompare(scope, compare, label(terminator.otherwise), true);
-      else emitter.branchConstant(Jump.JEQ, scope.use(terminator.condition), 0n, label(terminator.otherwise));
-      return emitter.jump(label(terminator.then));
-    }
-    case "guard":
-      if (scope.options.capabilities.mayGoto) {
-        emitter.emit({ kind: "may-goto", to: label(terminator.exit) });
-        for (const parameter of block.parameters) if (!scope.pointers.has(parameter)) forget(scope, scope.resultRegister(parameter));
-      } else countRound(scope, label(terminator.exit));
-      return emitter.jump(label(terminator.body));
-    case "return": return leave(scope, terminator.stop);
-  }
-}
-
-/**
- * Makes the verifier forget what it knows about a number: through scratch memory when there is some anyway, else through the
- * stack in halves, which it does not follow either. A loop whose
- * variables it knows nothing about looks the same in every round, so that it walks through it once; else one branch on a
- * counter is enough to make it follow the counter to its end.
- */
-function forget(scope: FunctionScope, register: Register): void {
-  const { emitter, untracked } = scope;
-  if (untracked !== undefined) {
-    emitter.store(untracked, 8, register);
-    emitter.load(register, untracked, 8);
-    return;
-  }
-  const memory = emitter.temporary(8);
-  const high = emitter.copy(register);
-  emitter.aluConstant(Alu.RSH, high, 32n);
-  emitter.store(memory, 4, register);
-  emitter.store(at(memory, 4), 4, high);
-  // Loaded as they were stored: one load of both would wait for the stores to leave the processor's store buffer.
-  const again = emitter.register();
-  emitter.load(register, memory, 4);
-  emitter.load(again, at(memory, 4), 4);
-  emitter.aluConstant(Alu.LSH, again, 32n);
-  emitter.alu(Alu.OR, register, again);
-}
-
-/** Numbers that are one constant or another: the verifier would follow the rest of the program for each by itself. */
-function forgetChoices(scope: FunctionScope, to: number): void {
-  const { constants, pointers, options: { sparing }, fn: { blocks } } = scope;
-  const ways = blocks.flatMap(({ terminator }, from) => (terminator.op === "jump" && terminator.to === to ? [{ from, args: terminator.args }] : []));
-  // What changes from round to round is a guard's to forget, or what tells the verifier when the loop ends.
-  if (ways.some(({ from }) => from >= to)) return;
-  blocks[to]?.parameters.forEach((parameter, i) => {
-    if (pointers.has(parameter)) return;
-    if (sparing || ways.some(({ args }) => constants.has(args[i] ?? parameter))) forget(scope, scope.resultRegister(parameter));
-  });
-}
-
-/**
- * A variable that a callback changes is the same to the verifier: a counter that is compared, kept as it is known, would be
- * followed through a round for each number.
- */
-function storeInHalves(scope: FunctionScope, to: Memory, value: Register): void {
-  const { emitter } = scope;
-  const high = emitter.copy(value);
-  emitter.aluConstant(Alu.RSH, high, 32n);
-  emitter.store(to, 4, value);
-  emitter.store(at(to, 4), 4, high);
-}
-
-/** All at once: a parameter may be another one's argument. */
-function moveArguments(scope: FunctionScope, parameters: readonly Value[], args: readonly Value[]): void {
-  const { emitter } = scope;
-  let pending = parameters.flatMap((parameter, i) => {
-    const argument = args[i];
-    return argument === undefined || argument === parameter ? [] : [{ to: scope.resultRegister(parameter), argument }];
-  });
-  const sourceOf = (argument: Value): number => (scope.constantOf(argument) === undefined ? scope.resultRegister(argument) : -1);
-  let moves = pending.map(({ to, argument }) => ({ to, from: sourceOf(argument), argument }));
-  pending = [];
-  while (moves.length > 0) {
-    const ready = moves.find(({ to }) => !moves.some((other) => other.from === to && other.to !== to));
-    if (ready === undefined) {
-      // A ring: one of them steps aside.
-      const first = moves[0];
-      if (first === undefined) return;
-      const aside = emitter.copy(first.from);
-      moves = moves.map((move) => (move.from === first.from ? { ...move, from: aside } : move));
-      continue;
-    }
-    const known = scope.constantOf(ready.argument);
-    if (known === undefined) emitter.move(ready.to, ready.from);
-    else emitter.set(ready.to, known);
-    moves = moves.filter((move) => move !== ready);
-  }
-}
-
-function leave(scope: FunctionScope, stop: boolean | undefined): void {
-  // What has an address is in use to the end.
-  for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
-  const result = scope.fn.kind === "map-callback" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
-  scope.emitter.set(0, BigInt(result));
-  scope.emitter.emit({ kind: "exit" });
-}
-
-/** Rounds of a loop on kernels without may_goto: few, since the verifier walks through them all. */
-const ROUNDS = 1024n;
-const counters = new WeakMap<FunctionScope, ReturnType<FunctionScope["emitter"]["temporary"]>[]>();
-
-function guardCounters(scope: FunctionScope): readonly ReturnType<FunctionScope["emitter"]["temporary"]>[] {
-  return counters.get(scope) ?? [];
-}
-function countRound(scope: FunctionScope, exit: number): void {
-  const { emitter } = scope;
-  const counter = emitter.temporary(8);
-  counters.set(scope, [...guardCounters(scope), counter]);
-  const rounds = emitter.register();
-  emitter.load(rounds, counter, 8);
-  emitter.branchConstant(Jump.JGE, rounds, ROUNDS, exit);
-  emitter.add(rounds, 1);
-  emitter.store(counter, 8, rounds);
-}
-
-/** Machine instructions to the assembler's. */
-function write({ code, labels, offsets }: Finished, assembler: Assembler<RelocationNote>, callback: (index: number) => Label): void {
-  const own = Array.from({ length: labels }, () => assembler.label());
-  const label = (index: number): Label => own[index] ?? 0;
-  const offsetOf = (object: number, offset: number): number => (object === NO_OBJECT ? offset : (offsets[object] ?? 0) + offset);
-  for (const instruction of code) {
-    switch (instruction.kind) {
-      case "alu":
-        assembler.alu(instruction.operation, instruction.wide, instruction.dst, instruction.src, instruction.signed ? 1 : 0);
-        break;
-      case "alu-immediate":
-        assembler.aluImmediate(instruction.operation, instruction.wide, instruction.dst, instruction.immediate, instruction.signed ? 1 : 0);
-        break;
-      case "negate":
-        assembler.negate(instruction.dst);
-        break;
-      case "swap":
-        assembler.swap(instruction.dst, instruction.bits);
-        break;
-      case "move":
-        assembler.alu(Alu.MOV, !instruction.narrow, instruction.dst, instruction.src);
-        break;
-      case "sign-extend":
-        assembler.alu(Alu.MOV, true, instruction.dst, instruction.src, instruction.bits);
-        break;
-      case "constant":
-        if (instruction.value === BigInt.asIntN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, true, instruction.dst, Number(instruction.value));
-        else if (instruction.value === BigInt.asUintN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, false, instruction.dst, Number(instruction.value) | 0);
-        else assembler.constant64(instruction.dst, instruction.value);
-        break;
-      case "patched":
-        assembler.patched(instruction.dst, instruction.pseudo, instruction.note.kind === "map-value" ? instruction.note.offset : 0, instruction.note);
-        break;
-      case "function":
-        assembler.functionAddress(instruction.dst, callback(instruction.callback));
-        break;
-      case "frame-address":
-        assembler.alu(Alu.MOV, true, instruction.dst, FRAME);
-        assembler.aluImmediate(Alu.ADD, true, instruction.dst, offsetOf(instruction.object, instruction.offset));
-        break;
-      case "load":
-        assembler.load(instruction.width, instruction.signed, instruction.dst, instruction.base, offsetOf(instruction.object, instruction.offset));
-        break;
-      case "store":
-        assembler.store(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
-        break;
-      case "store-immediate":
-        assembler.storeImmediate(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.immediate);
-        break;
-      case "atomic":
-        assembler.atomic(instruction.operation, 8, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
-        break;
-      case "jump":
-        assembler.jump(label(instruction.to));
-        break;
-      case "branch":
-        assembler.jumpIf(instruction.condition, instruction.wide, instruction.left, instruction.right, label(instruction.to));
-        break;
-      case "branch-immediate":
-        assembler.jumpIfImmediate(instruction.condition, instruction.wide, instruction.left, instruction.immediate, label(instruction.to));
-        break;
-      case "may-goto":
-        assembler.mayGoto(label(instruction.to));
-        break;
-      case "call":
-        assembler.call(instruction.helper);
-        break;
-      case "call-function":
-        assembler.callFunction(callback(instruction.callback));
-        break;
-      case "exit":
-        assembler.exit();
-        break;
-      case "label":
-        assembler.bind(label(instruction.label));
-        break;
-      case "enter":
-      case "touch": break;
-    }
-  }
 }

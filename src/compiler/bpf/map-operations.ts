@@ -241,7 +241,6 @@ export const COUNTING = -1;
 
 export function mapLength(scope: FunctionScope, instruction: Of<"map-length">): void {
   const { emitter } = scope;
-  scope.callbacks.add(COUNTING);
   const map = scope.kernelMapOf(instruction.map).index;
   const visited = emitter.callFor("for_each_map_elem", kernelMap(map), { kind: "callback", callback: COUNTING }, constant(0), constant(0));
   emitter.move(scope.resultRegister(instruction.result), visited);
@@ -249,7 +248,6 @@ export function mapLength(scope: FunctionScope, instruction: Of<"map-length">): 
 
 export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">): void {
   const { emitter } = scope;
-  scope.callbacks.add(instruction.callback);
   const captured = instruction.captures === undefined ? undefined : scope.slot(instruction.captures);
   const map = scope.kernelMapOf(instruction.map).index;
   emitter.call("for_each_map_elem", kernelMap(map), { kind: "callback", callback: instruction.callback }, captured === undefined ? constant(0) : addressOf(captured), constant(0));

@@ -70,8 +70,8 @@ export class FunctionScope {
   key: Register = -1;
   value: Register = -1;
   captures: Register = -1;
-  /** Indices of callbacks that were called, `COUNTING` among them. */
-  readonly callbacks = new Set<number>();
+  /** Of loops whose rounds are counted (rounds.ts): to be cleared before the first. */
+  readonly roundCounters: Memory[] = [];
   #scratch: Register = -1;
   #scratchEnd: number;
   readonly #registers = new Map<Value, Register>();

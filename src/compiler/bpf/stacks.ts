@@ -74,7 +74,6 @@ const EFAULT = -14n;
 const EEXIST = -17n;
 
 function unwind(scope: FunctionScope, memory: Memory, frames: number): Register {
-  scope.callbacks.add(UNWINDER);
   scope.emitter.callFunction(UNWINDER, addressOf(memory), constant(frames));
   return scope.emitter.copy(0);
 }
