@@ -60,10 +60,11 @@ export const helpers = {
 
 export type HelperName = keyof typeof helpers;
 
-const names = new Map<number, HelperName>(Object.entries(helpers).map(([name, { id }]) => [id, name as HelperName]));
+let names: ReadonlyMap<number, HelperName> | undefined;
 
 /** `map_lookup_elem` for 1; undefined for helpers that strobe never calls. */
 export function helperName(id: number): HelperName | undefined {
+  names ??= new Map(Object.entries(helpers).map(([name, one]) => [one.id, name as HelperName]));
   return names.get(id);
 }
 

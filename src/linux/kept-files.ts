@@ -1,6 +1,6 @@
 // Files that a run leaves for the next one. Whatever goes wrong with them, what they hold is found out again.
 import {
-  closeSync, existsSync, fstatSync, futimesSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+  closeSync, existsSync, fstatSync, futimesSync, openSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync,
 } from "node:fs";
 import { makeFolders } from "./make-folders.ts";
 
@@ -109,8 +109,8 @@ function usedNow(file: number): void {
 
 function remove(path: string): void {
   try {
-    rmSync(path, { force: true });
+    unlinkSync(path);
   } catch {
-    // Not ours, or its folder is none.
+    // There is none, or it is not ours.
   }
 }

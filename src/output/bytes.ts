@@ -11,7 +11,7 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
 /** Bytes beyond ASCII are looked at together. */
 const undecided = 1 << 24;
 /** How many bytes more a byte takes in a JSON string. */
-const jsonGrowth = Int32Array.from({ length: 256 }, (_, byte) => {
+const jsonGrowth = new Int32Array(256).map((_, byte) => {
   if (shortEscapes.has(byte)) return 1;
   return byte < 32 ? 5 : byte < 128 ? 0 : undecided;
 });

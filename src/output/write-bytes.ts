@@ -13,7 +13,7 @@ const two21 = 2097152;
 export const mostDigits = 20;
 const lowerHex = encoder.encode("0123456789abcdef");
 /** "00" to "99", the first digit in the low byte. */
-const pairs = Uint16Array.from({ length: 100 }, (_, n) => (zero + Math.floor(n / 10)) | ((zero + (n % 10)) << 8));
+const pairs = new Uint16Array(100).map((_, n) => (zero + Math.floor(n / 10)) | ((zero + (n % 10)) << 8));
 
 // Each calls the next in one place: V8 compiles what is called once more for every place.
 

@@ -28,7 +28,7 @@ const x86Order = [
   "ip", "cs", "flags", "sp", "ss",
 ];
 
-const x86_64: RegisterFile = {
+const x86_64 = (): RegisterFile => ({
   machine: "x86-64",
   offsets: new Map([...x86Order.map((name, i) => [name, i * 8] as const), ["pc", x86Order.indexOf("ip") * 8]]),
   callArguments: ["di", "si", "dx", "cx", "r8", "r9"],
@@ -38,31 +38,30 @@ const x86_64: RegisterFile = {
   // The return address is below them.
   stackArguments: 8,
   systemCallNumber: { offset: 120, size: 8 },
-};
+});
 
 // arch/arm64/include/asm/ptrace.h: user_pt_regs (r0 to r30, sp, pc, pstate), orig_x0, syscallno.
-const arm64Numbered = Array.from({ length: 31 }, (_, i) => `r${i}`);
+const arm64Numbered = (): string[] => Array.from({ length: 31 }, (_, i) => `r${i}`);
 
-const arm64: RegisterFile = {
+const arm64 = (): RegisterFile => ({
   machine: "arm64",
   offsets: new Map([
-    ...[...arm64Numbered, "sp", "pc", "pstate", "orig_x0"].map((name, i) => [name, i * 8] as const),
+    ...[...arm64Numbered(), "sp", "pc", "pstate", "orig_x0"].map((name, i) => [name, i * 8] as const),
     ["fp", 29 * 8], ["lr", 30 * 8],
   ]),
-  callArguments: arm64Numbered.slice(0, 8),
+  callArguments: arm64Numbered().slice(0, 8),
   // x0 is overwritten by the result.
-  systemCallArguments: ["orig_x0", ...arm64Numbered.slice(1, 6)],
+  systemCallArguments: ["orig_x0", ...arm64Numbered().slice(1, 6)],
   result: "r0",
   stackPointer: "sp",
   stackArguments: 0,
   systemCallNumber: { offset: 280, size: 4 },
-};
+});
+
+const files: Partial<Record<Machine, RegisterFile>> = {};
 
 export function registersOf(machine: Machine): RegisterFile {
-  switch (machine) {
-    case "x86-64": return x86_64;
-    case "arm64": return arm64;
-  }
+  return (files[machine] ??= machine === "arm64" ? arm64() : x86_64());
 }
 
 /** The architecture that strobe runs on. */
