@@ -42,7 +42,8 @@ export class EventQueue<T> {
   #events: T[] = [];
   #closed = false;
   #failure: { readonly error: unknown } | undefined;
-  #wake: (() => void) | undefined;
+  /** Those of readers that wait: there may be several, who share the events. */
+  #waiting: (() => void)[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -66,10 +67,12 @@ export class EventQueue<T> {
     else this.#events.push(event);
   }
 
-  /** Lets a waiting reader see what came. */
+  /** Lets readers that wait see what came. */
   wake(): void {
-    this.#wake?.();
-    this.#wake = undefined;
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
   }
 
   close(error?: unknown): void {
@@ -83,7 +86,7 @@ export class EventQueue<T> {
     while (this.#events.length === 0) {
       if (this.#failure) throw this.#failure.error;
       if (this.#closed) return undefined;
-      await new Promise<void>((resolve) => { this.#wake = resolve; });
+      await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
     }
     const events = this.#events;
     this.#events = [];

@@ -29,20 +29,25 @@ export async function trace(first: string | Probe, ...rest: readonly (Probe | Tr
 async function start(first: string | Probe, rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
   if (typeof first === "string") {
     const options = rest[0] as TraceOptions | undefined;
-    checkPid(options);
+    checkOptions(options);
     return traceScript(first, options);
   }
   const last = rest.at(-1);
   const options = last === undefined || isProbe(last) ? {} : last;
   const probes = [first, ...(rest.length > 0 && !isProbe(last) ? rest.slice(0, -1) : rest)];
   if (!probes.every(isProbe)) throw new TypeError("strobe: trace() wants a script's text, or probes and then options");
-  checkPid(options);
+  checkOptions(options);
   // A program that traces scripts alone needs no reader of TypeScript.
   const { traceProbes } = await import("./probe-trace.ts");
   return traceProbes(probes, options);
 }
 
 /** What JavaScript lets through. */
-function checkPid({ pid }: Pick<TraceOptions, "pid"> = {}): void {
-  if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0)) throw new TypeError("strobe: pid is the number of a process");
+function checkOptions({ pid, queueLimit, maxOverhead }: Pick<TraceOptions, "pid" | "queueLimit" | "maxOverhead"> = {}): void {
+  const natural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
+  if (pid !== undefined && !natural(pid)) throw new TypeError("strobe: pid is the number of a process");
+  if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity) throw new TypeError("strobe: queueLimit is a number of events");
+  if (maxOverhead !== undefined && !(typeof maxOverhead === "number" && maxOverhead > 0 && maxOverhead <= 1)) {
+    throw new TypeError("strobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %");
+  }
 }

@@ -72,3 +72,20 @@ test("what the queue has no room for is dropped and counted, line by line", asyn
   print("line", 9);
   assert.deepEqual([queue.dropped, await taken()], [2, [{ type: "printf", text: "line 9\n" }]]);
 });
+
+test("several readers share what comes, and all see the end", async () => {
+  const queue = new EventQueue<number>(100);
+  const taken: number[] = [];
+  const read = async (): Promise<void> => {
+    for (let batch = await queue.take(); batch; batch = await queue.take()) taken.push(...batch);
+  };
+  const readers = [read(), read(), read()];
+  for (let n = 0; n < 5; n++) {
+    queue.push(n);
+    queue.wake();
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+  queue.close();
+  await Promise.all(readers);
+  assert.deepEqual(taken, [0, 1, 2, 3, 4]);
+});

@@ -52,7 +52,7 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   readonly dropped: number;
   /** How it ended, after everything is detached. */
   readonly ended: Promise<SessionEnd>;
-  /** A map's entries now, by its name without "@". Not after the end: there the maps come as events. */
+  /** A map's entries now, by its name. @throws RangeError when there is no such map, and after the end: then the maps came as events */
   map(name: string): MapTable;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
@@ -111,8 +111,9 @@ export class LiveTrace implements Trace {
 
   map(name: string): MapTable {
     const { services } = this.#session;
-    const index = services.plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
-    if (index < 0) throw new RangeError(`the script has no map @${name}`);
+    const bare = name.replace(/^@/, "");
+    const index = services.plan.maps.findIndex((map) => map.name === bare && map.storage.kind !== "stacks");
+    if (index < 0) throw new RangeError(`the script has no map @${bare}`);
     return mapTable(this.#session.snapshot(index), services);
   }
 

@@ -234,7 +234,7 @@ class LiveSession implements Session {
 
   snapshot(map: number): MapSnapshot {
     const live = this.#kernel.liveMaps.get(map);
-    if (!live) throw new RangeError(`there is no map ${map}, or the session has ended`);
+    if (!live) throw new RangeError("the trace has ended, and its maps with it");
     return snapshotOf(live, map);
   }
 

@@ -157,6 +157,10 @@ test("map() shows a map while the script runs", async () => {
     assert.deepEqual(session.map("calls"), { name: "calls", entries: [["watched", calls]] });
   }
   assert.throws(() => session.map("nope"), { name: "RangeError", message: "the script has no map @nope" });
+  assert.deepEqual(session.map("@calls"), session.map("calls"));
+  session.stop();
+  await session.ended;
+  assert.throws(() => session.map("calls"), { name: "RangeError", message: "the trace has ended, and its maps with it" });
 });
 
 test("sessions live side by side and see their own events", async () => {

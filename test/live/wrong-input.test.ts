@@ -101,10 +101,13 @@ const said = (act: () => unknown) => Promise.resolve().then(act).then(() => "not
 const wrong = uprobe as unknown as (binary: string, handler: () => void) => Probe;
 console.log(await said(() => wrong("/bin/ls:main", () => {})));
 console.log(await said(() => trace("begin { }", { pid: "x" as unknown as number })));
+console.log(await said(() => trace("begin { }", { queueLimit: -1 })));
+console.log(await said(() => trace("begin { }", { maxOverhead: "2%" as unknown as number })));
 `);
   const { stdout, stderr } = await strobe(["run", at("mark.ts")]);
   assert.equal(stderr, "");
-  assert.equal(stdout, "strobe: uprobe() wants the probe's name as a string\nstrobe: pid is the number of a process\n");
+  assert.equal(stdout, "strobe: uprobe() wants the probe's name as a string\nstrobe: pid is the number of a process\n"
+    + "strobe: queueLimit is a number of events\nstrobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %\n");
 });
 
 test("SIGUSR1 opens no debugger", async () => {

@@ -33,7 +33,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
     return { ...call, type };
   }
   if (spec.unsafe === true && !body.pass.options.unsafe) {
-    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() can harm the system`, "allow it with --unsafe") };
+    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() can harm the system`, "allow it with --unsafe; from Node, with the option unsafe: true") };
   }
   if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
     return { ...call, type: report(body, "feature", call.span, `${call.name}() needs Linux ${spec.kernel} or newer`) };
