@@ -2,7 +2,7 @@
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
-import type { KernelMap, Relocation } from "../plan.ts";
+import type { Relocation } from "../plan.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { assemble, type Finished } from "./assemble.ts";
 import { layOutFrame } from "./frame.ts";
@@ -83,21 +83,8 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   }
   const unwinder = callbackLabels.get(UNWINDER);
   if (unwinder !== undefined) {
-    const { callsRounds, writeMappedFile, writeUnwinder } = require("./unwinder.ts") as typeof import("./unwinder.ts");
-    assembler.bind(unwinder);
-    subprograms.push({ name: "unwind", label: unwinder });
-    const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
-    const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files") };
-    const { returnInstances: instances, mappedFiles: files, capabilities: { mayGoto } } = options;
-    const mappedFile = files && assembler.label();
-    const round = callsRounds(options.capabilities) ? assembler.label() : undefined;
-    writeUnwinder(assembler, maps, { instances, mappedFile, mayGoto, round });
-    if (round !== undefined) subprograms.push({ name: "unwind_frame", label: round });
-    if (files && mappedFile !== undefined) {
-      subprograms.push({ name: "mapped_file", label: mappedFile });
-      assembler.bind(mappedFile);
-      writeMappedFile(assembler, files);
-    }
+    const { writeUnwinder } = require("./unwinder.ts") as typeof import("./unwinder.ts");
+    subprograms.push(...writeUnwinder(assembler, unwinder, options));
   }
   const { code, patches } = assembler.finish();
   return {
