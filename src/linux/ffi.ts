@@ -156,11 +156,16 @@ export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`, "utf8");
 }
 
+const PROT_NONE = 0;
 export const PROT_READ = 1;
 export const PROT_WRITE = 2;
 const MAP_SHARED = 1;
 /** The kernel's BTF may only be mapped so. */
 export const MAP_PRIVATE = 2;
+
+const MAP_FIXED = 0x10;
+const MAP_ANONYMOUS = 0x20;
+const MAP_NORESERVE = 0x4000;
 
 const mappings = new WeakMap<ArrayBuffer, number>();
 
@@ -170,6 +175,21 @@ export function mmap(fd: number, length: number, prot: number, offset: number, f
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
   return buffer;
+}
+
+/** Addresses for `mapInto`: to touch them before crashes the process. */
+export function reserve(length: number): ArrayBuffer {
+  const address = check(syscall(SYS.mmap, 0, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), "mmap", `reserve ${length} bytes of addresses`);
+  const buffer = koffi().view(address, length);
+  mappings.set(buffer, address);
+  return buffer;
+}
+
+/** Maps a descriptor's memory, shared with the kernel, to a part of what was reserved: views of that are views of this. */
+export function mapInto(reserved: ArrayBuffer, at: number, fd: number, length: number, prot: number, offset: number): void {
+  const address = mappings.get(reserved);
+  if (address === undefined) throw new RangeError("nothing is reserved there");
+  check(syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
 }
 
 /** Unmaps. Whoever still reads a view of it crashes the process: owners drop their views first. */

@@ -7,12 +7,14 @@
 // A record: u32 length with a busy bit (31: reserved, not yet committed) and a discard bit (30), u32 page offset (the
 // kernel's), then the payload, padded to 8 bytes. Positions only grow. We keep ours as a double and compare the low
 // 32 bits with the kernel's: pending data never exceeds the buffer, which is at most 2^30 bytes.
-import { mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE } from "./ffi.ts";
+import { mapInto, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, reserve } from "./ffi.ts";
 import type { PollHandle } from "./timed-poll.ts";
 
 const HEADER = 8;
 const DISCARDED = 0x4000_0000;
 const LENGTH = 0x3fff_ffff;
+/** Bytes of data that are mapped at first: mapping megabytes takes the kernel a millisecond, and few scripts fill them. */
+const firstBytes = 256 * 1024;
 
 /** x86-64 reads in the order of the program, as V8 does what it knows of no rule to reorder: reads of shared memory. */
 const inOrder = process.arch === "x64";
@@ -27,6 +29,8 @@ export class RingBuffer implements Disposable {
   readonly memory: { readonly bytes: Uint8Array; readonly view: DataView; readonly words: Uint32Array };
   readonly #fd: number;
   readonly #size: number;
+  /** Data up to here is mapped. */
+  #mapped: number;
   readonly #consumerPage: ArrayBuffer;
   readonly #producerPages: ArrayBuffer;
   readonly #consumer: BigInt64Array;
@@ -43,10 +47,13 @@ export class RingBuffer implements Disposable {
     const page = pageSize();
     this.#fd = fd;
     this.#size = bytes;
+    this.#mapped = Math.min(bytes, firstBytes);
     this.#consumerPage = mmap(fd, page, PROT_READ | PROT_WRITE, 0);
+    this.#producerPages = reserve(page + 2 * bytes);
     try {
-      this.#producerPages = mmap(fd, page + 2 * bytes, PROT_READ, page);
+      mapInto(this.#producerPages, 0, fd, page + this.#mapped, PROT_READ, page);
     } catch (error) {
+      munmap(this.#producerPages);
       munmap(this.#consumerPage);
       throw error;
     }
@@ -94,6 +101,7 @@ export class RingBuffer implements Disposable {
       while (handled < budget) {
         let pending = (acquire(producer, 0) - position) >>> 0;
         if (pending === 0) break;
+        if (position + pending > this.#mapped) this.#mapRest();
         let busy = false;
         while (pending > 0 && handled < budget) {
           const offset = (position & mask) >>> 0;
@@ -121,6 +129,13 @@ export class RingBuffer implements Disposable {
       if (this.#open) this.#publish();
     }
     return handled;
+  }
+
+  /** Records go beyond what is mapped. */
+  #mapRest(): void {
+    const page = pageSize();
+    mapInto(this.#producerPages, page + this.#mapped, this.#fd, 2 * this.#size - this.#mapped, PROT_READ, 2 * page + this.#mapped);
+    this.#mapped = Infinity;
   }
 
   #publish(): void {
