@@ -3,7 +3,6 @@ import { compile } from "../compiler/compile.ts";
 import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import type { Names } from "../language/typescript/binding.ts";
 import { parseProbes, type ParsedProbes } from "../language/typescript/parse.ts";
-import { cgroupId } from "../linux/cgroups.ts";
 import { thisMachine, type CompiledScript, type ScriptOptions } from "./compile.ts";
 import { functionSource } from "./markers.ts";
 import type { Probe } from "./probes.ts";
@@ -26,7 +25,7 @@ export function compileProbes(
   })), configEntries(settings));
   // What is not understood is not checked: one mistake would become several.
   const read = parsed.diagnostics.length === 0
-    ? compile(parsed.program, thisMachine(), { pid, command, follow, unsafe, env, directLoads, sparing, cgroupId, governed: maxOverhead !== undefined, measured: stats })
+    ? compile(parsed.program, thisMachine(), { pid, command, follow, unsafe, env, directLoads, sparing, governed: maxOverhead !== undefined, measured: stats })
     : undefined;
   const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics.map(inTypeScript) ?? [])];
   const wrong = diagnostics.some(({ severity }) => severity === "error");

@@ -70,9 +70,8 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses, suite } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const parsed = parseScript(source, { positional, named });
-  const system = thisMachine();
-  const compiled = compile(parsed.program, system, {
-    pid, command, follow, unsafe, env, directLoads, sparing, cgroupId: (path) => system.cgroupId(path), parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses, suite,
+  const compiled = compile(parsed.program, thisMachine(), {
+    pid, command, follow, unsafe, env, directLoads, sparing, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses, suite,
   });
   const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");

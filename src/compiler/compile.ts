@@ -56,7 +56,6 @@ export interface CompileOptions {
   readonly withoutPasses?: readonly string[];
   /** Writes kernel programs that are easy for the verifier to walk through, if slower: it gave up on the usual ones. */
   readonly sparing?: boolean | undefined;
-  readonly cgroupId?: (path: string) => bigint | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
 }
@@ -91,14 +90,15 @@ export function compile(script: Program, system: System, options: CompileOptions
 
 /** `growing`: with room in the maps for programs that come later. */
 function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagnostics: Diagnostic[], system: System, options: CompileOptions & { readonly growing: boolean }): Compiled {
-  const { cgroupId } = options;
-  const kernelAddress = (symbol: string): bigint | undefined => system.symbolAddress(symbol);
   const result = check(program, probes, system.types, {
     capabilities: system.capabilities, unsafe: options.unsafe ?? false, env: options.env ?? {},
     ...(options.pid === undefined ? {} : { pid: options.pid }),
     ...(options.command === undefined ? {} : { command: options.command }),
     ...(options.parameters === undefined ? {} : { parameters: options.parameters }), growing: options.growing,
-    facts: { kernelAddress, kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined, ...(cgroupId === undefined ? {} : { cgroupId }) },
+    facts: {
+      kernelAddress: (symbol) => system.symbolAddress(symbol), cgroupId: (path) => system.cgroupId(path),
+      kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined,
+    },
   });
   diagnostics.push(...result.diagnostics);
   const { checked, typed } = result;
@@ -108,9 +108,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
   if (options.until === "checked") return { diagnostics, stages };
   try {
     const directLoads = options.directLoads ?? true;
-    const lowered = lower(checked, system.capabilities, {
-      directLoads, growing: options.growing, watch: options.watch, addresses: { kernel: kernelAddress, ...(cgroupId === undefined ? {} : { cgroup: cgroupId }) },
-    });
+    const lowered = lower(checked, system.capabilities, { directLoads, growing: options.growing, watch: options.watch });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };

@@ -47,7 +47,7 @@ export const madeUpCapabilities: Capabilities = {
 export const madeUpSystem: System = {
   types, capabilities: madeUpCapabilities,
   kernelFunction: () => undefined, kernelFunctions: () => [], functionModule: () => undefined, symbolAddress: (name) => (name === "avenrun" ? 0xffffffff81000000n : undefined),
-  tracepoint: () => undefined, tracepoints: () => [], rawTracepoint: () => undefined, hasRawTracepoint: () => false, rawTracepoints: () => [], iterators: () => [],
+  cgroupId: () => undefined, tracepoint: () => undefined, tracepoints: () => [], rawTracepoint: () => undefined, hasRawTracepoint: () => false, rawTracepoints: () => [], iterators: () => [],
   binary: () => undefined, mappedBinaries: () => [],
 };
 

@@ -6,7 +6,6 @@ import { builtinsFor } from "../language/builtins/table.ts";
 import type { CheckedHandler } from "../language/check/checked.ts";
 import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
 import type { Expression, Probe, ProbeSpec, Program } from "../language/program.ts";
-import { cgroupId } from "../linux/cgroups.ts";
 import { LinuxError } from "../linux/error.ts";
 import { resolveSpec } from "../providers/registry.ts";
 
@@ -31,7 +30,7 @@ export function analyse(source: Source, { whole = false } = {}): Analysis {
       return { variants: [], diagnostics: [] };
     }
   };
-  const compiled = compile(program, thisMachine(), { resolve, unsafe: true, env: {}, cgroupId, until: whole ? undefined : "checked" });
+  const compiled = compile(program, thisMachine(), { resolve, unsafe: true, env: {}, until: whole ? undefined : "checked" });
   // That nothing is left to attach to would be news of this server, not of the script.
   const told = compiled.diagnostics.filter(({ span }) => !hidden.some((one) => contains(span, one.span.start) && contains(span, one.span.end)));
   return { stages: compiled.stages, program, diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start), source };

@@ -1,9 +1,9 @@
 // insn and ret in a made-up kernel whose code is written out here.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import { i32 } from "../language/types.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
-import { plainTypes } from "./kernel-types.ts";
 import type { Resolution } from "./provider.ts";
 import { resolveSpec, splitPattern } from "./registry.ts";
 import type { KernelCode, System } from "./system.ts";
@@ -20,16 +20,13 @@ const work: KernelCode = {
   nameAt: (address) => ({ 256: { name: "__x86_return_thunk", offset: 0 }, 512: { name: "other", offset: 0 } })[Number(address - start)],
 };
 
-const system = {
-  types: plainTypes,
-  capabilities: { kernel: [6, 12], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
+const system: System = {
+  ...bareSystem,
   kernelFunction: (name) => (name === "work" || name === "hidden" ? { name, btfId: 1, module: "vmlinux", parameters: [], result: i32 } : undefined),
   kernelFunctions: () => ["hidden", "work"],
   functionModule: () => "vmlinux",
-  symbolAddress: () => undefined,
-  tracepoints: () => [],
   kernelCode: (name) => (name === "work" ? work : "the kernel's code cannot be read: it is closed"),
-} satisfies Partial<System> as Partial<System> as System;
+};
 
 function resolve(text: string, ...uses: readonly string[]): Resolution {
   const [provider, ...parts] = splitPattern(text);

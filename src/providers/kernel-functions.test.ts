@@ -1,11 +1,11 @@
 // Kernel functions that share a name, on a made-up machine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import { i64 } from "../language/types.ts";
 import { withoutRefused } from "./attachment.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
-import { plainTypes } from "./kernel-types.ts";
 import type { Attachment, Resolution } from "./provider.ts";
 import { resolveSpec, splitPattern } from "./registry.ts";
 import type { FunctionPlace, System } from "./system.ts";
@@ -16,14 +16,10 @@ const shared: Record<string, readonly FunctionPlace[]> = {
   setup: [{ address: 0x3000n, module: "vmlinux" }],
 };
 const names = ["only", "setup", "show", "register_fprobe_ips"];
-const absent = (): undefined => undefined;
 const system: System = {
-  types: plainTypes,
-  capabilities: { kernel: [6, 14], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
+  ...bareSystem, capabilities: { ...bareSystem.capabilities, kernel: [6, 14] },
   kernelFunction: (name) => (names.includes(name) ? { name, btfId: 1, module: "vmlinux", parameters: [], result: i64 } : undefined),
   kernelFunctions: () => names, functionModule: (name) => (names.includes(name) ? "vmlinux" : undefined), functionsSharing: (name) => shared[name] ?? [],
-  symbolAddress: absent, tracepoint: absent, tracepoints: () => [], rawTracepoint: absent, hasRawTracepoint: () => false,
-  rawTracepoints: () => [], iterators: () => [], binary: absent, mappedBinaries: () => [],
 };
 
 function resolve(text: string): Resolution {
@@ -93,7 +89,7 @@ test("where the kernel tells the places, a wildcard means those, and needs no sy
       asked.push(`${name} ${place}`);
       return places.slice(0, name === "s*" ? 4 : 3).map((one) => (place === "start" ? { ...one, address: one.address - 4n } : one));
     },
-    kernelFunctions: () => ["sa", "sb", "sc"], functionsSharing: () => [], symbolAddress: absent,
+    kernelFunctions: () => ["sa", "sb", "sc"], functionsSharing: () => [],
   };
   const sitesOf = (text: string, uses: readonly string[], of = telling): string[] => {
     const [provider, ...parts] = splitPattern(text);
@@ -108,5 +104,5 @@ test("where the kernel tells the places, a wildcard means those, and needs no sy
   assert.deepEqual(sitesOf("kretprobe:[s]*", []), ["kretprobe:sa 20 linked", "kretprobe:sb 36 linked", "kretprobe:sb 52 linked"]);
   assert.deepEqual(asked, ["s* traced", "s* start", "[s]* traced"]);
   // Elsewhere by their names.
-  assert.deepEqual(sitesOf("kretprobe:s*", [], { ...telling, functionsAt: absent }), ["kretprobe:sa sa linked", "kretprobe:sb sb linked", "kretprobe:sc sc linked"]);
+  assert.deepEqual(sitesOf("kretprobe:s*", [], { ...telling, functionsAt: () => undefined }), ["kretprobe:sa sa linked", "kretprobe:sb sb linked", "kretprobe:sc sc linked"]);
 });

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import { placedElf } from "../debuginfo/placed-elf.ts";
 import { elfAt } from "./file-bytes.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
-import { plainTypes } from "./kernel-types.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { Resolution } from "./provider.ts";
 import { resolveSpec, splitPattern } from "./registry.ts";
@@ -33,17 +33,13 @@ __attribute__((noinline)) int serve(struct request *asked, int times) {
 }
 `;
 const text = 0xffffffffc0401000n;
-const absent = (): undefined => undefined;
 let image: KernelImage;
 const system: System = {
-  types: plainTypes,
-  capabilities: { kernel: [6, 12], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
-  kernelFunction: absent, kernelFunctions: () => ["serve"], functionModule: (name) => (name === "serve" ? "demo" : undefined),
+  ...bareSystem,
+  kernelFunctions: () => ["serve"], functionModule: (name) => (name === "serve" ? "demo" : undefined),
   symbolAddress: (name) => (name === "serve" ? text : undefined),
   kernelImage: () => "none is installed", loadedModules: () => ["other", "demo"], moduleAt: (address) => (address >= text ? "demo" : undefined),
   moduleImage: (name) => (name === "demo" ? image : `the module ${name} has no debug information`),
-  tracepoint: absent, tracepoints: () => [], rawTracepoint: absent, hasRawTracepoint: () => false,
-  rawTracepoints: () => [], iterators: () => [], binary: absent, mappedBinaries: () => [],
 };
 
 before(() => {

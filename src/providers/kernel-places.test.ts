@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import type { Context } from "../language/context.ts";
 import { kernelImage } from "./kernel-image.ts";
-import { plainTypes } from "./kernel-types.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
@@ -60,13 +60,10 @@ after(() => {
 });
 
 function resolve(provider: string, parts: readonly string[], uses: readonly string[] = []): Resolution {
-  const absent = (): undefined => undefined;
   const system: System = {
-    types: plainTypes, capabilities: { kernel: [6, 12], btf: false, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
-    kernelFunction: absent, kernelFunctions: () => ["read_page", "write_page"], functionModule: () => "vmlinux",
+    ...bareSystem, capabilities: { ...bareSystem.capabilities, btf: false },
+    kernelFunctions: () => ["read_page", "write_page"], functionModule: () => "vmlinux",
     symbolAddress: (name) => addresses.get(name), kernelImage: () => ({ binary: image, slide }),
-    tracepoint: absent, tracepoints: () => [], rawTracepoint: absent, hasRawTracepoint: () => false, rawTracepoints: () => [],
-    iterators: () => [], binary: absent, mappedBinaries: () => [],
   };
   const options: ResolveOptions = { missing: "error", uses: new Set(uses) };
   return resolveSpec({ provider, parts, text: [provider, ...parts].join(":"), span: { start: 0, end: 1 } }, system, options);

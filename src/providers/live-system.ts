@@ -39,8 +39,6 @@ const BPF_PROG_TYPE_TRACING = 26;
 export interface LiveSystem extends System {
   /** Kernel symbols, shared with whoever prints stacks: reading them takes tens of milliseconds. */
   kallsyms(): Kallsyms;
-  /** The id of a cgroup by its path. */
-  cgroupId(path: string): bigint | undefined;
   binary(pathOrName: string, pid?: number): LiveBinary | undefined;
   /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
   keepTypes(): void;

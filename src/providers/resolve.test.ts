@@ -1,9 +1,9 @@
 // Resolving and listing on a made-up machine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import { i32, i64, i8, type StructType } from "../language/types.ts";
 import { sourceName } from "./binaries.ts";
-import { plainTypes } from "./kernel-types.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { allProviders, findProvider, listProbes, providerNames, resolveSpec, splitPattern } from "./registry.ts";
 import type { Binary, BinarySymbol, System, TracepointFormat } from "./system.ts";
@@ -41,14 +41,12 @@ const binary: Binary = {
 };
 
 const system: System = {
-  types: plainTypes,
-  capabilities: { kernel: [6, 12], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true },
+  ...bareSystem,
   kernelFunction: (name) => (name === "vfs_read"
     ? { name, btfId: 7, module: "vmlinux", parameters: [{ name: "file", type: { kind: "pointer", target: file, space: "kernel", typed: true } }, { name: "n", type: i32 }], result: i64 }
     : undefined),
   kernelFunctions: () => ["vfs_read"],
   functionModule: (name) => (name === "vfs_read" ? "vmlinux" : undefined),
-  symbolAddress: () => undefined,
   tracepoint: (category, name) => formats[`${category}:${name}`],
   tracepoints: () => events,
   rawTracepoint: (name) => (raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] }),
@@ -58,9 +56,7 @@ const system: System = {
     { program: 5, name: "count_reads", btfId: 3, tracing: false }, { program: 5, name: "each", btfId: 4, tracing: false },
     { program: 9, name: "count_reads", btfId: 3, tracing: true },
   ],
-  iterators: () => [],
   binary: (name) => (name === "/bin/app" || name === "app" ? binary : undefined),
-  mappedBinaries: () => [],
 };
 
 function resolve(text: string, uses: readonly string[] = [], options: Partial<ResolveOptions> = {}): Resolution {

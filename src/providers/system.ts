@@ -36,6 +36,8 @@ export interface System {
   moduleImage?(name: string): KernelImage | string;
   loadedModules?(): readonly string[];
   moduleAt?(address: bigint): string | undefined;
+  /** The id of a cgroup: its path below the root of version 2, or its directory. */
+  cgroupId(path: string): bigint | undefined;
   /** A tracepoint's format file, parsed. */
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];

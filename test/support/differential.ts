@@ -22,6 +22,7 @@ import { printModule } from "../../src/compiler/print-ir.ts";
 import { validateModule } from "../../src/compiler/validate-ir.ts";
 import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/relocate.ts";
+import { bareSystem } from "./bare-system.ts";
 import { Random } from "./random.ts";
 
 export interface Failure {
@@ -60,13 +61,7 @@ const resolve: CompileOptions["resolve"] = () => (
   { variants: [{ context, provider: "rawtracepoint", sites: [{ name: "rawtracepoint:differential", data: undefined }] }], diagnostics: [] });
 
 const capabilities = new Features().capabilities();
-const system: System = {
-  types: { find: () => undefined, enumConstant: () => undefined, similar: () => [] },
-  capabilities,
-  kernelFunction: () => undefined, kernelFunctions: () => [], functionModule: () => undefined, symbolAddress: () => undefined,
-  tracepoint: () => undefined, tracepoints: () => [], rawTracepoint: () => undefined, hasRawTracepoint: () => false, rawTracepoints: () => [], iterators: () => [],
-  binary: () => undefined, mappedBinaries: () => [],
-};
+const system: System = { ...bareSystem, capabilities };
 
 export function compileScript(text: string, withoutPasses: readonly string[] = [], sparing = false): Compiled {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });

@@ -58,13 +58,11 @@ export function callValue(f: FunctionState, e: Call): Value {
     // addresses
     case "kptr":
     case "uptr": return f.value(args[0]);
-    case "kaddr": return resolved(f, e, "kernel symbol", f.module.options.addresses.kernel(literalText(args[0])));
     case "uaddr": {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
       return symbol === undefined ? f.refuse(e.span, "this symbol is not known here") : fetchValue(f, symbol.fetch);
     }
     case "var": return argumentValue(f, programVariable(f, e));
-    case "cgroupid": return resolved(f, e, "cgroup", f.module.options.addresses.cgroup?.(literalText(args[0])));
     case "percpu_kaddr": {
       const symbol = literalText(args[0]);
       const cpu = args[1] === undefined ? {} : { cpu: f.value(args[1]) };
@@ -134,11 +132,6 @@ function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" 
     case "sw_tai": return "nsecs-sw-tai";
     default: return "nsecs-boot";
   }
-}
-
-function resolved(f: FunctionState, e: Call, what: string, address: bigint | undefined): Value {
-  if (address === undefined) return f.refuse(e.span, `no ${what} \`${literalText(e.args[0])}\` found`);
-  return f.build.constant(address);
 }
 
 export function literalText(e: Expression | undefined): string {

@@ -13,13 +13,12 @@ import { Watches } from "../watches.ts";
 import * as expressions from "./expressions.ts";
 import { probeNames } from "./probe-names.ts";
 import { statement } from "./statements.ts";
-import type { Addresses, ModuleState, SchemaDraft, Walk } from "./state.ts";
+import type { ModuleState, SchemaDraft, Walk } from "./state.ts";
 import { FunctionState } from "./state.ts";
 
 export interface LowerSettings {
   /** Load through pointers the verifier knows; by default yes. */
   readonly directLoads?: boolean;
-  readonly addresses?: Addresses;
   /** More handlers may come while it runs: room is left for them. */
   readonly growing?: boolean;
   /** Counts reads and look-ups that fail (watches.ts). */
@@ -54,7 +53,6 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     options: {
       capabilities,
       directLoads: settings.directLoads ?? true,
-      addresses: settings.addresses ?? { kernel: () => undefined },
     },
     walk,
     maps: storeMaps(checked.maps, checked.config),

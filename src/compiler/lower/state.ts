@@ -14,19 +14,10 @@ import { isRegister } from "./registers.ts";
 import type { Variable } from "./ssa.ts";
 import { FunctionBuilder } from "./ssa.ts";
 
-/** Facts about the machine that become constants in programs. */
-export interface Addresses {
-  /** Address of a kernel symbol (`kaddr`). */
-  kernel(symbol: string): bigint | undefined;
-  /** Id of the cgroup at a path (`cgroupid`). */
-  cgroup?(path: string): bigint | undefined;
-}
-
 export interface LowerOptions {
   readonly capabilities: Capabilities;
   /** Load through pointers the verifier knows, instead of probe reads. */
   readonly directLoads: boolean;
-  readonly addresses: Addresses;
 }
 
 /** An event's schema before sizes and counters are laid out. */

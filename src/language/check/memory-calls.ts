@@ -460,7 +460,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   default_str_length: (call, body) => integerLiteral(BigInt(body.pass.config.maxStringLength), u64, call.span),
   kfunc_exist: (call, body) => {
     const name = literalText(call, 0, body);
-    return truth(name !== undefined && (body.pass.options.facts?.kernelFunctionExists?.(name) ?? false), call);
+    return truth(name !== undefined && (body.pass.options.facts?.kernelFunctionExists(name) ?? false), call);
   },
   // Handlers call no kernel functions, so none is allowed.
   kfunc_allowed: (call, body) => { literalText(call, 0, body); return truth(false, call); },

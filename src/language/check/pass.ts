@@ -24,9 +24,9 @@ export interface CheckOptions {
   readonly parameters?: ReadonlyMap<string, string | true>;
   /** Facts of this machine that become constants. Absent: such calls stay calls. */
   readonly facts?: {
-    readonly kernelAddress?: (symbol: string) => bigint | undefined;
-    readonly cgroupId?: (path: string) => bigint | undefined;
-    readonly kernelFunctionExists?: (name: string) => boolean;
+    readonly kernelAddress: (symbol: string) => bigint | undefined;
+    readonly cgroupId: (path: string) => bigint | undefined;
+    readonly kernelFunctionExists: (name: string) => boolean;
   };
 }
 
