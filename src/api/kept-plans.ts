@@ -4,6 +4,7 @@ import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { cacheFolder } from "../linux/cache-folder.ts";
 import { KeptFiles, nameFor } from "../linux/kept-files.ts";
+import { pidNamespace } from "../linux/pid-namespace.ts";
 import { runningKernel } from "../linux/running-kernel.ts";
 import { unchanged, type SeenFile } from "../linux/seen-files.ts";
 import { onlyStaticEvents } from "../linux/tracefs.ts";
@@ -39,8 +40,8 @@ export class KeptPlan {
     const { env = process.env, named, probeFilter, ...others } = options;
     const settings = Object.keys(env).filter((name) => variables.test(name)).sort().map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
-    // Who may do less has a kernel that offers less.
-    return new KeptPlan(kernel, JSON.stringify([build, process.geteuid?.(), source, others, parameters, probeFilter?.source, settings]));
+    // Who may do less has a kernel that offers less; and numbers of processes are another thing in a container.
+    return new KeptPlan(kernel, JSON.stringify([build, process.geteuid?.(), pidNamespace()?.inode.toString(), source, others, parameters, probeFilter?.source, settings]));
   }
 
   find(): Plan | undefined {

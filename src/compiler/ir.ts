@@ -77,6 +77,8 @@ export type ReadSpace = "kernel" | "user" | "typed";
 export type BuiltinValue =
   /** As the helpers give them, so that one call serves both: pid << 32 | tid, gid << 32 | uid. */
   | "pid-and-tid" | "gid-and-uid"
+  /** The kernel's own numbers, where `pid-and-tid` are those of strobe's namespace. */
+  | "initial-pid-and-tid"
   | "cpu" | "cgroup" | "numa-node" | "random"
   | "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-wall" | "nsecs-sw-tai" | "jiffies" | "elapsed"
   /** bpf_get_current_task_btf: a typed pointer. `task` is the same as a plain kernel address where BTF tasks are missing. */

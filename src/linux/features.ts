@@ -4,6 +4,7 @@ import { createMap, linkCreateKprobeMulti, linkCreateUprobeMulti, loadRefusal, r
 import { LinuxError } from "./error.ts";
 import { closeFd, cString } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "./perf.ts";
+import { pidNamespace } from "./pid-namespace.ts";
 import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
 
@@ -19,6 +20,7 @@ export interface KernelCapabilities {
   readonly cpus: number;
   readonly taskBtf: boolean;
   readonly arm64?: boolean;
+  readonly pidNamespace?: { readonly device: bigint; readonly inode: bigint } | undefined;
 }
 
 export interface Feature {
@@ -111,6 +113,7 @@ function probe(): KernelCapabilities {
     ringBuffer: kernelAtLeast(kernel, 5, 8),
     taskBtf: btf && kernelAtLeast(kernel, 5, 11),
     arm64: process.arch === "arm64",
+    pidNamespace: pidNamespace(),
     get cpus() {
       return (cpus ??= possibleCpus());
     },

@@ -27,6 +27,7 @@ export class LiveHostRuntime implements HostRuntime {
   /** The current process, as far as a host program has one, is strobe. */
   builtin(name: string): bigint {
     switch (name) {
+      case "initial-pid-and-tid":
       case "pid-and-tid": return BigInt(process.pid) << 32n | BigInt(process.pid);
       case "gid-and-uid": return BigInt(process.getgid?.() ?? 0) << 32n | BigInt(process.getuid?.() ?? 0);
       case "cpu": return currentCpu();

@@ -36,4 +36,4 @@ function canWait(instruction: Instruction): boolean {
     default: return false;
   }
 }
-const steady: ReadonlySet<BuiltinValue> = new Set(["pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "child-pid"]);
+const steady: ReadonlySet<BuiltinValue> = new Set(["pid-and-tid", "initial-pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "child-pid"]);

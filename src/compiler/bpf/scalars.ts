@@ -155,6 +155,18 @@ export function generateSwapBytes(scope: FunctionScope, instruction: Of<"swap-by
 // struct pt_regs of x86-64: cs is the eighteenth register.
 const PT_REGS_CS = 17 * 8;
 
+/** pid << 32 | tid, as strobe's namespace numbers them; 0 for a process that it does not see. */
+export function currentIds({ emitter, options }: FunctionScope): Register {
+  const { pidNamespace } = options.capabilities;
+  if (pidNamespace === undefined) return emitter.callFor("get_current_pid_tgid");
+  // struct bpf_pidns_info: the thread, the process; zero when the helper refuses.
+  const info = emitter.temporary(8);
+  emitter.call("get_ns_current_pid_tgid", constant(pidNamespace.device), constant(pidNamespace.inode), addressOf(info), constant(8));
+  const ids = emitter.register();
+  emitter.load(ids, info, 8);
+  return ids;
+}
+
 export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">): void {
   const { emitter } = scope;
   const result = scope.resultRegister(instruction.result);
@@ -165,7 +177,8 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
     emitter.alu(Alu.ADD, result, delta);
   };
   switch (instruction.name) {
-    case "pid-and-tid": return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
+    case "pid-and-tid": return emitter.move(result, currentIds(scope));
+    case "initial-pid-and-tid": return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
     case "gid-and-uid": return emitter.move(result, emitter.callFor("get_current_uid_gid"));
     case "cpu": return emitter.move(result, emitter.callFor("get_smp_processor_id"));
     case "cgroup": return emitter.move(result, emitter.callFor("get_current_cgroup_id"));

@@ -5,7 +5,7 @@ import type { Place, Source } from "../ir.ts";
 import { countCut, countFailure } from "./counts.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { context } from "./scalars.ts";
+import { context, currentIds } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { UNWINDER, unwoundAddresses, unwoundBytes } from "./unwinding.ts";
 
@@ -24,7 +24,7 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
     return;
   }
   // u32 pid, u32 tid: the helper has the thread in the low half.
-  const ids = emitter.callFor("get_current_pid_tgid");
+  const ids = currentIds(scope);
   const pid = emitter.copy(ids);
   emitter.aluConstant(Alu.RSH, pid, 32n);
   emitter.store(at(to, 8), 4, pid);

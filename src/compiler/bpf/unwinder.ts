@@ -5,7 +5,7 @@
 // a round is the body of a loop (Linux 6.9), or a callback of bpf_loop (5.17); before, the verifier walks every round.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
-import type { Capabilities } from "../../language/check/checked.ts";
+import type { Capabilities, PidNamespace } from "../../language/check/checked.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { KernelMap } from "../plan.ts";
 import type { ReturnInstances } from "../return-instances.ts";
@@ -38,7 +38,7 @@ export function writeUnwinder(assembler: Assembler<RelocationNote>, unwinder: La
   const round = callsRounds(capabilities) ? assembler.label() : undefined;
   const written: Subprogram[] = [{ name: "unwind", label: unwinder }];
   assembler.bind(unwinder);
-  writeWalk(code, returnInstances, mappedFile, round);
+  writeWalk(code, capabilities.pidNamespace, returnInstances, mappedFile, round);
   if (round !== undefined) written.push({ name: "unwind_frame", label: round });
   if (mappedFiles && mappedFile !== undefined) {
     written.push({ name: "mapped_file", label: mappedFile });
@@ -54,12 +54,14 @@ function callsRounds({ kernel, mayGoto }: Capabilities): boolean {
 }
 
 /** `mappedFile`: undefined where the kernel cannot be asked. `called`: a round is a function of its own, there, that bpf_loop calls. */
-function writeWalk(code: UnwinderCode, instances: ReturnInstances | undefined, mappedFile: Label | undefined, called: Label | undefined): void {
+function writeWalk(
+  code: UnwinderCode, pidNamespace: PidNamespace | undefined, instances: ReturnInstances | undefined, mappedFile: Label | undefined, called: Label | undefined,
+): void {
   const a = code.assembler;
   const none = a.label();
   // Of what is kept in memory the verifier knows nothing, so that a round looks like the one before.
   const counted = code.mayGoto || called !== undefined;
-  begin(code, instances, mappedFile !== undefined, none);
+  begin(code, instances, mappedFile !== undefined, pidNamespace, none);
   if (called !== undefined) {
     code.store(goesOn, ADDRESS);
     code.store(given.at + given.memory, MEMORY);
@@ -115,14 +117,31 @@ function writeWalk(code: UnwinderCode, instances: ReturnInstances | undefined, m
   }
 }
 
+/** The current process, as strobe numbers it: into r0. */
+function loadProcess(code: UnwinderCode, namespace: PidNamespace | undefined): void {
+  const a = code.assembler;
+  if (namespace === undefined) {
+    code.call("get_current_pid_tgid");
+    a.aluImmediate(Alu.RSH, true, 0, 32);
+    return;
+  }
+  // Both are numbers of 32 bits, which a move of 32 bits does not extend with a sign.
+  for (const [register, number] of [[1, namespace.device], [2, namespace.inode]] as const) {
+    a.aluImmediate(Alu.MOV, false, register, Number(BigInt.asIntN(32, number)));
+  }
+  code.addressOf(3, slot.words);
+  code.set(4, 8);
+  code.call("get_ns_current_pid_tgid");
+  a.load(4, false, 0, FRAME, slot.words + 4);
+}
+
 /** The registers that the process goes on with, and what else the first round wants. Leaves to `none` without a user stack. */
-function begin(code: UnwinderCode, instances: ReturnInstances | undefined, asksForFiles: boolean, none: Label): void {
+function begin(code: UnwinderCode, instances: ReturnInstances | undefined, asksForFiles: boolean, pidNamespace: PidNamespace | undefined, none: Label): void {
   const a = code.assembler;
   code.move(MEMORY, 1);
   code.store(slot.limit, 2);
   a.storeImmediate(8, MEMORY, 0, 0);
-  code.call("get_current_pid_tgid");
-  a.aluImmediate(Alu.RSH, true, 0, 32);
+  loadProcess(code, pidNamespace);
   a.store(4, FRAME, slot.key, 0);
   code.lookup(code.maps.processes);
   code.move(MAPPINGS, 0);

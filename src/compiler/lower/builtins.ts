@@ -24,8 +24,8 @@ export function plainBuiltin(f: FunctionState, name: BuiltinValue): Value {
 }
 
 /** Half of what a helper gives. */
-export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid"): Value {
-  const both = plainBuiltin(f, name === "pid" || name === "tid" ? "pid-and-tid" : "gid-and-uid");
+export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid", initial = false): Value {
+  const both = plainBuiltin(f, name === "uid" || name === "gid" ? "gid-and-uid" : initial ? "initial-pid-and-tid" : "pid-and-tid");
   return name === "pid" || name === "gid" ? f.build.binary("lshr", both, f.build.constant(32n)) : f.build.extend(both, 32, false);
 }
 

@@ -54,7 +54,7 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
 
 /** Stay the same while a handler runs. */
 const steady: ReadonlySet<BuiltinValue> = new Set([
-  "pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "func-ip", "attach-cookie", "context", "child-pid", "user-mode",
+  "pid-and-tid", "initial-pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "func-ip", "attach-cookie", "context", "child-pid", "user-mode",
 ]);
 
 /** Instructions with equal keys give equal values; undefined when nothing of the kind can be said. */

@@ -26,9 +26,9 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
   { name: "leader_comm", form: "both", arity: [0, 1], signature: "leader_comm, leader_comm(task)", placement: "kernel", type: { kind: "string", capacity: 16 }, doc: "Name of a task's thread group leader." },
   { name: "leader_tid", form: "both", arity: [0, 1], signature: "leader_tid, leader_tid(task)", placement: "kernel", doc: "Thread id of a task's thread group leader." },
   { name: "pcomm", form: "both", arity: [0, 1], signature: "pcomm, pcomm(task)", placement: "kernel", type: { kind: "string", capacity: 16 }, doc: "Name of a task's real parent." },
-  { name: "pid", form: "both", arity: [0, 1], signature: "pid, pid(curr_ns | init)", placement: "both", type: u32, doc: "Id of the current process." },
+  { name: "pid", form: "both", arity: [0, 1], signature: "pid, pid(curr_ns | init)", placement: "both", type: u32, doc: "Id of the current process: in a container, the container's; `pid(init)` is the kernel's." },
   { name: "ppid", form: "both", arity: [0, 1], signature: "ppid, ppid(task)", placement: "kernel", doc: "Id of a task's real parent." },
-  { name: "tid", form: "both", arity: [0, 1], signature: "tid, tid(curr_ns | init)", placement: "both", type: u32, doc: "Id of the current thread." },
+  { name: "tid", form: "both", arity: [0, 1], signature: "tid, tid(curr_ns | init)", placement: "both", type: u32, doc: "Id of the current thread: in a container, the container's; `tid(init)` is the kernel's." },
   { name: "uid", form: "both", arity: [0, 0], signature: "uid", placement: "both", type: u64, doc: "User id of the current thread." },
   { name: "username", form: "both", arity: [0, 0], signature: "username", placement: "both", type: { kind: "named", of: "username" }, doc: "Name of the current thread's user." },
 

@@ -32,6 +32,14 @@ export interface Capabilities {
   readonly cpus: number;
   readonly taskBtf: boolean;
   readonly arm64?: boolean;
+  /** Where strobe has another idea of the numbers of processes than the kernel: in a container. */
+  readonly pidNamespace?: PidNamespace | undefined;
+}
+
+/** A namespace of process numbers as nsfs has it: the numbers of stat(2) of /proc/self/ns/pid. */
+export interface PidNamespace {
+  readonly device: bigint;
+  readonly inode: bigint;
 }
 
 /** One attach target of a handler, resolved. `site` is the provider's own data. */

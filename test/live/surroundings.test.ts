@@ -1,0 +1,46 @@
+// Where strobe is started: in a container, without a home, with few files to open.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { bpfObjects, command, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+
+const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const folder = temporaryFolder();
+const cached = { ...process.env, XDG_CACHE_HOME: `${folder.path}/cache` };
+
+let objects = "";
+before(() => {
+  if (!deadline.skip) objects = bpfObjects();
+});
+after(async () => {
+  if (!deadline.skip) await nothingLeft(objects);
+  folder.remove();
+});
+
+interface Told { readonly status: number | null; readonly stdout: string; readonly stderr: string }
+
+/** Runs a shell's line; `$0` is strobe, `$1` and so on are `args`. */
+function shell(line: string, args: readonly string[], env: NodeJS.ProcessEnv = cached): Told {
+  return spawnSync("sh", ["-c", line.replaceAll("$0", `${process.execPath} ${command}`), "sh", ...args], { encoding: "utf8", env, timeout: 30_000, cwd: folder.path });
+}
+
+const script = `
+  tracepoint:syscalls:sys_enter_newuname /pid == cpid/ { printf("%d %d\\n", pid == tid, pid == pid(init)); @a[ustack(1)] = count(); @b[ustack(1, dwarf)] = count(); }`;
+const stacks = /^@a\[\s+uname\+\d+\s+\]: 1\n@b\[\s+uname\+\d+\s+\]: 1$/m;
+
+test("in a container, processes have the container's numbers", { ...deadline }, () => {
+  const inside = "unshare --mount --pid --fork --mount-proc";
+  // What was compiled outside is not taken inside, nor the other way round.
+  for (let round = 0; round < 2; round++) {
+    const outer = shell('$0 -q -c uname -e "$1"', [script]);
+    assert.match(outer.stdout, /^1 1$/m, outer.stderr);
+    assert.match(outer.stdout, stacks);
+    const inner = shell(`${inside} $0 -q -c uname -e "$1"`, [script]);
+    assert.match(inner.stdout, /^1 0$/m, inner.stderr);
+    assert.match(inner.stdout, stacks);
+  }
+  const waits = 'until grep -q Attached said; do sleep 0.1; done';
+  const byNumber = shell(`mkfifo go; ${inside} sh -c '(read go; exec uname) <go & ($0 -p $! -e "$1" $! 2>said & ${waits}; echo >go; wait)' sh "$1"`,
+    ['tracepoint:syscalls:sys_enter_newuname { printf("%d %d\\n", pid == $1, tid == $1); }']);
+  assert.match(byNumber.stdout, /^1 1$/m, byNumber.stderr);
+});
