@@ -12,7 +12,7 @@ const scratch = resolve("build/single");
 const arch = process.arch;
 const target = resolve(process.argv[2] ?? `dist/strobe-linux-${arch}`);
 const bundle = {
-  bundle: true, platform: "node", format: "cjs", target: "node20.19", minifySyntax: true, minifyWhitespace: true, logLevel: "warning",
+  bundle: true, platform: "node", format: "cjs", target: "node20.19", minify: true, logLevel: "warning",
   define: { "import.meta.url": "__filename" },
 };
 const assets = {
