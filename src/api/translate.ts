@@ -1,7 +1,7 @@
 import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
-import { typescriptOf } from "../language/typescript/from-tree.ts";
+import { typescriptOf } from "../language/typescript/from-tree/program.ts";
 import type { ScriptOptions } from "./compile.ts";
 
 /**

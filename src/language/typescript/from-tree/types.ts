@@ -1,6 +1,6 @@
 // Types of a script's own, on the way back to TypeScript: struct(), union() and enumeration(), and what is made of them.
-import { typeNameText } from "../print-tree.ts";
-import type { EnumDeclaration, Expression, LayoutAttributes, Program, StructDeclaration, TypeName } from "../program.ts";
+import { typeNameText } from "../../print-tree.ts";
+import type { EnumDeclaration, Expression, LayoutAttributes, Program, StructDeclaration, TypeName } from "../../program.ts";
 
 /** What is needed of the program around. */
 export interface TypeWriterNeeds {
