@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
@@ -25,6 +26,13 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof AttachError) {
     return error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("")
       + "(config = { missing_probes = \"warn\" } goes on without them)\n";
+  }
+  // What was read is walked through in many places, some of them not until it has been written out anew.
+  if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
+    return `strobe: the script is too large: what is nested or unrolled in it is too much to compile\n${verbose ? `${error.stack}\n` : ""}`;
+  }
+  if (error instanceof Error && "path" in error && String(error.path).startsWith("/proc/") && !existsSync("/proc/self")) {
+    return `strobe: ${error.message}\n/proc must be mounted: mount -t proc proc /proc\n`;
   }
   if (error instanceof Error) return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
   return `strobe: ${String(error)}\n`;

@@ -1,6 +1,7 @@
 // The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
 import { errorText } from "./errors.ts";
+import { print } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
@@ -69,7 +70,7 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
 }
 
 function write(text: string): number {
-  process.stdout.write(text);
+  print(text);
   return 0;
 }
 

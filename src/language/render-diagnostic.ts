@@ -31,7 +31,7 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
   const mark = style[diagnostic.severity];
   const lines = [
     `${style.bold}${source.name}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} `
-    + `${style.bold}${printable(diagnostic.message)}${style.reset}`,
+    + `${style.bold}${printable(shortened(diagnostic.message))}${style.reset}`,
   ];
   const width = String(last.number).length;
   const gutter = (number: number | ""): string => `${style.faint} ${String(number).padStart(width)} │${style.reset}`;
@@ -46,7 +46,7 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
     if (last.number > first.number + 1) lines.push(`${gutter("")} …`);
     show(last, last.start + /^\s*/.exec(text.slice(last.start, span.end))![0].length, span.end);
   }
-  if (diagnostic.help !== undefined) lines.push(`${style.help}help:${style.reset} ${printable(diagnostic.help)}`);
+  if (diagnostic.help !== undefined) lines.push(`${style.help}help:${style.reset} ${printable(shortened(diagnostic.help))}`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -85,6 +85,11 @@ function cut(line: string, start: number, end: number): { shown: string; before:
   const before = head.replace(/./g, " ") + Array.from(visible(line.slice(from, start)), (c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
   const marked = Array.from(visible(line.slice(start, Math.min(end, to)))).reduce((sum, c) => sum + columns(c), 0);
   return { shown: head + visible(line.slice(from, to)) + tail, before, marked: Math.max(1, marked) };
+}
+
+/** Names are quoted in messages, and a name of a megabyte says no more than its beginning. */
+function shortened(text: string): string {
+  return text.replace(/\S{1025,}/g, (word) => `${word.slice(0, 80)}…`);
 }
 
 /** What a terminal could take for a command is shown as `?`. */

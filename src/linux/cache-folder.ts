@@ -1,5 +1,5 @@
 // Where what is kept for the next run is kept.
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { makeFolders } from "./make-folders.ts";
 
 /** A folder in strobe's, which is below the user's cache folder (XDG Base Directory). It may not be there yet. */
@@ -7,11 +7,17 @@ export function cacheFolder(name: string): string {
   return `${userCache()}/strobe/${name}`;
 }
 
-/** The user's cache folder. */
+/** The user's cache folder; a path at which nothing can be made for whom there is no home. */
 export function userCache(): string {
   const { HOME, XDG_CACHE_HOME } = process.env;
   // Node's module takes half a millisecond to load.
-  return XDG_CACHE_HOME || `${HOME || process.getBuiltinModule("node:os").homedir()}/.cache`;
+  // Relative ones count as none, says the specification.
+  return XDG_CACHE_HOME?.startsWith("/") ? XDG_CACHE_HOME : cacheIn(HOME || process.getBuiltinModule("node:os").homedir());
+}
+
+/** Homes are not ours to make: those of system users are `/nonexistent`, and are meant to stay that. */
+function cacheIn(home: string): string {
+  return existsSync(home) ? `${home}/.cache` : "/dev/null";
 }
 
 /** The same, made; undefined where somebody else could write code into it that we would run. */

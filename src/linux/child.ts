@@ -1,5 +1,5 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
-import { accessSync, closeSync, constants, statSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
 import { check } from "./error.ts";
 import { syscall, SYS } from "./ffi.ts";
 
@@ -27,6 +27,7 @@ export function spawnTraced(command: string): TracedChild {
   if (program === undefined) throw new Error("the command is empty");
   const path = findProgram(program);
   if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
+  if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
   const [script, writer] = pipe();
   let open = true;
   const write = (line: string): void => {
@@ -41,6 +42,12 @@ export function spawnTraced(command: string): TracedChild {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn("/bin/sh", ["/proc/self/fd/3", path, ...words.slice(1)], { stdio: ["inherit", "inherit", "inherit", script, "pipe"] });
   closeSync(script);
+  if (child.pid === undefined) {
+    // Why is told only later; when files cannot be opened, the child has no streams either.
+    child.on("error", () => {});
+    shut();
+    throw new Error("cannot start /bin/sh to run the command; too many files or processes may be open here (ulimit -n, ulimit -u)");
+  }
   // The shell closes its end when it has come to its second line.
   const gate = child.stdio[4] as import("node:stream").Duplex;
   gate.on("error", () => {}); // the child went first
@@ -55,11 +62,6 @@ export function spawnTraced(command: string): TracedChild {
     gate.once("close", () => resolve());
     gate.resume();
   });
-  if (child.pid === undefined) {
-    shut();
-    exited.catch(() => {});
-    throw new Error("cannot start /bin/sh to run the command");
-  }
   return {
     pid: child.pid,
     ready,

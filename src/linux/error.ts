@@ -44,6 +44,7 @@ const words: Readonly<Record<string, string>> = {
   ENOSPC: "no space left",
   ESRCH: "no such process",
   E2BIG: "too big",
+  EFBIG: "the file would be larger than is allowed (ulimit -f)",
   EOPNOTSUPP: "not supported here",
   ENOTSUPP: "not supported by this kernel",
   EFAULT: "bad address",

@@ -1,6 +1,6 @@
 // The tracing file system: tracepoints and their formats, and the PMU types of probes.
 import { existsSync, readFileSync } from "node:fs";
-import { LinuxError } from "./error.ts";
+import { ENOENT, LinuxError } from "./error.ts";
 import { cString, syscall, SYS } from "./ffi.ts";
 
 let root: string | undefined;
@@ -16,7 +16,7 @@ export function tracefsRoot(): string {
   if (result < 0) {
     throw new LinuxError({
       call: "mount", code: -result, doing: "find tracefs",
-      hint: process.geteuid?.() !== 0 ? "tracepoints can only be seen as root" : result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
+      hint: process.geteuid?.() !== 0 ? "tracepoints can only be seen as root" : result === -ENOENT ? "sysfs must be mounted at /sys" : result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
     });
   }
   return (root = place);
@@ -80,11 +80,13 @@ export function pmuReturnBit(name: string): number {
   return Number(/config:(\d+)/.exec(text ?? "")?.[1] ?? 0);
 }
 
+const noSuchFile: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EINVAL", "ENAMETOOLONG"]);
+
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "EINVAL")) return undefined;
+    if (error instanceof Error && "code" in error && noSuchFile.has(error.code)) return undefined;
     throw error;
   }
 }

@@ -18,11 +18,15 @@ export function matcher(pattern: string): (name: string) => boolean {
   return (name) => name.startsWith(start) && matches(pattern, name);
 }
 
+/** Names are far shorter than this; expressions that are far longer, V8 refuses. */
+const longest = 8192;
+
 const compiled = new Map<string, RegExp>();
 
 /** Whether a whole name matches. A pattern without wildcards matches itself. */
 export function matches(pattern: string, name: string): boolean {
   if (pattern === "*") return true;
+  if (pattern.length > longest) return false;
   let expression = compiled.get(pattern);
   if (expression === undefined) {
     if (!hasWildcard(pattern)) return pattern === name;

@@ -1,6 +1,7 @@
 // Where strobe is started: in a container, without a home, with few files to open.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { bpfObjects, command, nothingLeft, temporaryFolder } from "../support/strobe.ts";
 
@@ -43,4 +44,28 @@ test("in a container, processes have the container's numbers", { ...deadline }, 
   const byNumber = shell(`mkfifo go; ${inside} sh -c '(read go; exec uname) <go & ($0 -p $! -e "$1" $! 2>said & ${waits}; echo >go; wait)' sh "$1"`,
     ['tracepoint:syscalls:sys_enter_newuname { printf("%d %d\\n", pid == $1, tid == $1); }']);
   assert.match(byNumber.stdout, /^1 1$/m, byNumber.stderr);
+});
+
+test("with too few files to open, a message says so", { ...deadline }, () => {
+  const said = [20, 24, 256].map((files) => shell(`ulimit -n ${files}; exec $0 -c uname -e "$1"`, ["tracepoint:syscalls:sys_enter_newuname /pid == cpid/ { @ = count(); }"]));
+  for (const { status, stderr } of said) {
+    assert.match(stderr, status === 0 ? /^Attached 1 probe$/m : /^strobe: cannot .*ulimit -n/);
+    assert.doesNotMatch(stderr, /^ {4}at /m);
+  }
+  assert.deepEqual([said[0].status, said[2].status], [1, 0]);
+});
+
+test("homes are not made, and a relative cache folder counts as none", () => {
+  const { XDG_CACHE_HOME: _, ...others } = cached;
+  const args = ["begin { print(1); exit() }"];
+  const home = `${folder.path}/gone`;
+  assert.equal(shell('$0 -q -e "$1"', args, { ...others, HOME: home }).stdout, "1\n\n\n");
+  assert.equal(shell('$0 -q -e "$1"', args, { ...others, HOME: home, XDG_CACHE_HOME: "relative" }).stdout, "1\n\n\n");
+  assert.deepEqual(["gone", "relative"].filter((name) => existsSync(`${folder.path}/${name}`)), []);
+});
+
+test("without /proc, a message asks for it", { ...deadline }, () => {
+  const bare = (args: string, script: string) => shell(`unshare --mount sh -c 'umount -l /proc; exec $0 ${args} -e "$1"' sh "$1"`, [script]).stderr;
+  assert.match(bare("-c uname", "begin { }"), /^strobe: cannot run a command without \/proc: mount -t proc proc \/proc$/m);
+  assert.match(bare("", "fentry:vfs_read { }"), /\n\/proc must be mounted: mount -t proc proc \/proc$/m);
 });

@@ -51,6 +51,30 @@ describe("scripts that are none", () => {
   });
 });
 
+describe("scripts of programs that went wild", () => {
+  const many = 20_000;
+  const cases: readonly [name: string, script: string, said: RegExp][] = [
+    ["pointers", `begin { $x = (uint64${"*".repeat(many)})0; exit() }`, /: error: this is a pointer to too many pointers\n/],
+    ["typeof", `begin { let $x : ${"typeof(".repeat(many)}1${")".repeat(many)} = 1; exit() }`, /: error: this is nested too deeply\n/],
+    ["tuple", `begin { $x = (${"1,".repeat(many)}1); exit() }`, /: error: a tuple or a key has 1000 values at most\n/],
+    ["key", `begin { @[${"1,".repeat(many)}1] = 1; exit() }`, /: error: a tuple or a key has 1000 values at most\n/],
+    ["unroll", `begin { ${"unroll(2) { ".repeat(100)} @++; ${"}".repeat(100)} exit() }`, /: error: unrolled with what is around it, this is there 4096 times: 2500 is the most\n/],
+    ["structs", `${Array.from({ length: 5000 }, (_, i) => `struct s${i} { ${i > 0 ? `struct s${i - 1} a;` : ""} int b; };`).join("")} begin { print(((struct s4999 *)0)->b); exit() }`,
+      /^strobe: the script is too large: what is nested or unrolled in it is too much to compile$/],
+    ["wildcard", `tracepoint:${"*a".repeat(many)}:x { }`, /: error: no tracepoint matches/],
+    ["tracepoint", `tracepoint:syscalls:sys_enter_${"x".repeat(many)} { }`, /: error: there is no tracepoint `syscalls:sys_enter_x+…\n/],
+    ["function", `begin { ${"a".repeat(many)}(); }`, /: error: unknown function a{80}…\n/],
+  ];
+  for (const [name, script, said] of cases) {
+    test(name, async () => {
+      writeFileSync(at(`${name}.bt`), script);
+      const message = await complaint(`${name}.bt`);
+      assert.match(message, said);
+      assert.ok(message.length < 2000, `${message.length} characters`);
+    });
+  }
+});
+
 test("output that cannot be written", async () => {
   assert.equal(await complaint("-o", "none/out", "-e", "begin { exit() }"), 'strobe: cannot write to "none/out": open: no such thing (ENOENT)');
   assert.equal(await complaint("-o", "folder", "-e", "begin { exit() }"), 'strobe: cannot write to "folder": open: it is a folder (EISDIR)');

@@ -109,6 +109,8 @@ export class FunctionState {
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
+  /** How often what is being lowered is there, through the `unroll`s around it. */
+  unrolled = 1;
   frame: Frame;
   #span: Span | undefined;
   /** Slot of the outer function that this callback shares. */

@@ -234,10 +234,18 @@ function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void 
   build.start(exit);
 }
 
+/** Each round is blocks of its own, and what walks the blocks goes down them. */
+const mostUnrolled = 2500;
+
 function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   const { build } = f;
   const rounds = build.constantOf(f.value(s.count));
   if (rounds === undefined) return f.refuse(s.count.span, "`unroll` wants a constant");
+  const within = f.unrolled;
+  f.unrolled *= Number(rounds);
+  if (f.unrolled > mostUnrolled) {
+    return f.refuse(s.count.span, `unrolled with what is around it, this is there ${f.unrolled} times: ${mostUnrolled} is the most`, "use a loop");
+  }
   const exit = build.newBlock();
   for (let i = 0n; i < rounds; i++) {
     const next = build.newBlock();
@@ -251,5 +259,6 @@ function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   build.jump(exit);
   build.seal(exit);
   build.start(exit);
+  f.unrolled = within;
 }
 

@@ -172,7 +172,7 @@ export function parseMap(p: Cursor): MapAccess {
   if (p.at("[")) {
     p.advance();
     inParentheses(p, () => {
-      do keys.push(parseExpression(p)); while (p.accept(",") && !p.at("]"));
+      do pushValue(p, keys); while (p.accept(",") && !p.at("]"));
     });
     end = p.expect("]", "after the map's key").end;
   }
@@ -275,6 +275,14 @@ function structName(p: Cursor): Expression | undefined {
   return { kind: "identifier", name, type: unknownType, span };
 }
 
+/** Each has a type of its own, and a key or a value of a map has some kilobytes at most. */
+const mostValues = 1000;
+
+function pushValue(p: Cursor, into: Expression[]): void {
+  if (into.length === mostValues) p.fail(`a tuple or a key has ${mostValues} values at most`, p.token, undefined, "limit");
+  into.push(parseExpression(p));
+}
+
 /** What is behind `(`: an expression in parentheses, a tuple, or a record. */
 function parseParenthesis(p: Cursor): Expression {
   const open = p.advance();
@@ -283,7 +291,7 @@ function parseParenthesis(p: Cursor): Expression {
   const elements: Expression[] = [];
   let comma = false;
   while (!p.at(")")) {
-    elements.push(parseExpression(p));
+    pushValue(p, elements);
     comma = p.accept(",");
     if (!comma) break;
   }

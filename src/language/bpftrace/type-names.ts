@@ -32,7 +32,7 @@ export function tryType(p: Cursor): TypeName | undefined {
     } else if (p.at("*")) {
       p.advance();
       if (modifiers.at(-1)!.dimensions.length > 0) modifiers.push({ pointers: 0, dimensions: [] });
-      modifiers.at(-1)!.pointers++;
+      if (++modifiers.at(-1)!.pointers > mostPointers) p.fail("this is a pointer to too many pointers", p.token, undefined, "limit");
     } else if (p.at("[")) {
       const inside = p.peek();
       if (inside.text === "]" && inside.kind === "punctuation") {
@@ -57,6 +57,9 @@ export function tryType(p: Cursor): TypeName | undefined {
   const [first, ...behind] = modifiers;
   return { ...base, ...first, ...(behind.length === 0 ? {} : { behind }), span: { start, end: p.last } };
 }
+
+/** What walks types goes down each `*`. */
+const mostPointers = 100;
 
 export function parseType(p: Cursor): TypeName {
   const start = p.token;
@@ -115,7 +118,7 @@ function tryBaseType(p: Cursor): TypeName | undefined {
     p.advance();
     p.advance();
     const inside = p.token.start;
-    const type = tryType(p);
+    const type = p.nested(() => tryType(p));
     if (type !== undefined && p.accept(")")) return type;
     p.seek(inside);
     const of = p.grammar.expression(p);
