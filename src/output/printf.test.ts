@@ -105,6 +105,9 @@ test("buffers have three spellings", () => {
   assert.equal(one("%r", buffer, bytes), "a\\x01\\xff");
   assert.equal(one("%rx", buffer, bytes), "\\x61\\x01\\xff");
   assert.equal(one("%rh", buffer, bytes), "61 01 ff");
+  const array = { kind: "array", element: { kind: "integer", bits: 8, signed: false }, length: 3 } as const;
+  assert.equal(one("%rx", array, (_view, at, memory) => memory.set([1, 2, 3, 4, 5, 6, 7, 8], at)), "\\x01\\x02\\x03");
+  assert.equal(one("%r", { kind: "string", capacity: 16 }, string("a\nb")), "a\\x0ab");
 });
 
 test("a line as the inside of a JSON string", () => {

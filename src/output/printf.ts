@@ -1,5 +1,6 @@
 // printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code calls.
 import type { EventField } from "../compiler/plan.ts";
+import { sizeOf } from "../language/layout.ts";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
@@ -69,7 +70,9 @@ function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { pl
   const capacity = type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
   if (capacity === 0) return undefined;
   const { maxStringLength, stringTrailer } = plan.config;
-  const trailer = type.kind === "string" && capacity === maxStringLength && width === 0
+  const cut = type.kind === "string" && capacity === maxStringLength + 1;
+  if (cut && width !== 0) return undefined;
+  const trailer = cut
     ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } }
     : {};
   return { call: `cString(data, at, view, o + ${offset}, ${capacity})`, most: capacity, text: true, ...padding, ...trailer };
@@ -103,6 +106,14 @@ function readScalar(type: Type, memory: RecordMemory, offset: number): bigint {
   }
 }
 
+/** What %r shows: a buffer's bytes, a string's up to its end, and of an array those that it has. */
+function rawBytes(type: Type, memory: RecordMemory, offset: number): Uint8Array {
+  if (type.kind === "buffer") return readBuffer(memory, offset);
+  const bytes = memory.bytes.subarray(offset, offset + sizeOf(type));
+  const end = type.kind === "string" ? bytes.indexOf(0) : -1;
+  return end < 0 ? bytes : bytes.subarray(0, end);
+}
+
 /** Any conversion, the slow way. */
 function converted(
   conversion: PrintfConversion, type: Type, memory: RecordMemory, offset: number, services: ConsumerServices,
@@ -110,8 +121,7 @@ function converted(
   const { letter } = conversion;
   if (letter === "s") return padText(cut(valueText(type, memory, offset, services), conversion.precision), conversion);
   if (letter === "r" || letter === "rx" || letter === "rh") {
-    const bytes = type.kind === "buffer" ? readBuffer(memory, offset) : memory.bytes.subarray(offset, offset + 8);
-    return padText(bufferText(bytes, letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
+    return padText(bufferText(rawBytes(type, memory, offset), letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
   }
   const whole = readScalar(type, memory, offset);
   const bits = isInt(conversion, type) ? 32 : conversion.bits;

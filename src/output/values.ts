@@ -118,7 +118,7 @@ export function readString({ bytes }: Memory, offset: number, capacity: number):
 /** Text that filled all the room that str() had was cut, as far as anyone can tell: bpftrace marks it, too. */
 function withTrailer(text: string, capacity: number, { plan }: ConsumerServices): string {
   const { maxStringLength, stringTrailer } = plan.config;
-  return capacity === maxStringLength && textLength(text) === capacity - 1 ? text + stringTrailer : text;
+  return capacity === maxStringLength + 1 && textLength(text) === capacity - 1 ? text + stringTrailer : text;
 }
 
 export function readBuffer({ bytes, view }: Memory, offset: number): Uint8Array {
@@ -222,9 +222,12 @@ function positiveModulo(value: number, by: number): number {
 }
 
 const familyInet = 2;
+const familyInet6 = 10;
 
+/** Of another family: nothing. */
 function addressText(family: number, bytes: Uint8Array): string {
   if (family === familyInet) return bytes.subarray(0, 4).join(".");
+  if (family !== familyInet6) return "";
   const groups = Array.from({ length: 8 }, (_, i) => (bytes[i * 2] << 8) | bytes[i * 2 + 1]);
   // An embedded IPv4 address keeps its dots, as inet_ntop(3) prints it.
   const mapped = groups.slice(0, 5).every((g) => g === 0) && groups[5] === 0xffff;

@@ -128,7 +128,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
 
   systemCallName(number: number): string {
     this.#systemCalls ??= systemCallNames(process.arch === "arm64" ? "arm64" : "x86-64");
-    return this.#systemCalls.get(number) ?? String(number);
+    return this.#systemCalls.get(number) ?? "Unknown syscall";
   }
 
   [Symbol.dispose](): void {

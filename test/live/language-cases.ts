@@ -106,7 +106,7 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "buffers compare", script: begin('$a = buf("abc", 3); print((buf("abc", 3) == $a, buf("abd", 3) == $a));'), output: `(true, false)\n${end}` },
   { name: "a zone", script: begin('print(strftime("%Z", 0));'), output: `UTC\n${end}` },
   { name: "addresses", script: begin("print((ntop(0x0100007f), ntop(2, 0x08080808)));"), output: `(127.0.0.1, 8.8.8.8)\n${end}` },
-  { name: "error names", script: begin("print((strerror(2), strerror(13)));"), output: `(No such file or directory, Permission denied)\n${end}` },
+  { name: "error names", script: begin("print((strerror(2), strerror(13))); print((syscall_name(1), syscall_name(-1), ntop(5, 1), ntop(2, 1)));"), output: `(No such file or directory, Permission denied)\n(write, Unknown syscall, , 1.0.0.0)\n${end}` },
   { name: "signal names", script: begin("print((signal_name(9), signal_name(1), signal_name(0)));"), output: `(Killed, Hangup, Unknown signal 0)\n${end}` },
   { name: "null pointers", script: begin("$p = (uint64 *)0; print($p); print(ksym(0));"), output: `0x0\n0\n${end}` },
   { name: "kernel symbols", script: begin('print(ksym(kaddr("do_exit")));'), output: `do_exit\n${end}` },

@@ -135,6 +135,22 @@ test("scripts ask for settings as a whole, and for functions that programs may c
   assert.match(second, /^\{ .*\.max_strlen = 99, .*\.stack_mode = bpftrace, .* \}$/);
 });
 
+test("max_strlen is how much of a text there is, and a trailer tells where some was left out", async () => {
+  const script = `tracepoint:syscalls:sys_enter_execve /pid == cpid/ {
+    $short = str(args.argv[1]); $long = str(args.argv[2]);
+    print($short); print($long); print((str(args.argv[2], 5), str(args.argv[2], 6)));
+    printf("%s|%9s|%-9s|\\n", $long, $long, $long); @[$short] = $long; exit();
+  }`;
+  const run = async (env: Record<string, string>): Promise<string> => {
+    const { stdout, stderr } = await strobe(["-q", "-e", script, "-c", "/bin/true abcd abcdefgh"], { env: { ...process.env, ...env } });
+    assert.equal(stderr, "");
+    return stdout;
+  };
+  assert.equal(await run({ BPFTRACE_MAX_STRLEN: "5" }), "abcd\nabcde..\n(abcd, abcde..)\nabcde..|  abcde..|abcde..  |\n\n\n@[abcd]: abcde..\n");
+  assert.equal(await run({ BPFTRACE_MAX_STRLEN: "5", BPFTRACE_STR_TRUNC_TRAILER: "" }), "abcd\nabcde\n(abcd, abcde)\nabcde|    abcde|abcde    |\n\n\n@[abcd]: abcde\n");
+  assert.equal(await run({}), "abcd\nabcdefgh\n(abcd, abcde)\nabcdefgh| abcdefgh|abcdefgh |\n\n\n@[abcd]: abcdefgh\n");
+});
+
 test("--fmt prints the script laid out", async () => {
   const { stdout } = await strobe(["--fmt", "-e", "begin{print(1);exit();}"]);
   assert.equal(stdout, "begin {\n  print(1);\n  exit();\n}\n");

@@ -7,7 +7,7 @@ import type { Config } from "./checked.ts";
 const defaults: Config = {
   maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: 1024, maxBpfProgs: 1024,
   ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true,
-  stringTrailer: "..", cppDemangle: true, lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1_000_000,
+  stringTrailer: "..", cppDemangle: true, lazySymbolication: true, license: "Dual MIT/GPL", logSize: 1_000_000,
   showDebugInfo: false, cacheUserSymbols: "PER_PID",
 };
 
@@ -63,6 +63,11 @@ const readers: Readonly<Record<string, Reader>> = {
   unstable_typeinfo: unstable, use_blazesym: ignored, verify_llvm_ir: ignored, symbol_source: ignored,
 };
 
+/** Room for the longest text that str() gives, and its end. */
+export function textCapacity(config: Config): number {
+  return config.maxStringLength + 1;
+}
+
 /**
  * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones are
  * read from the environment.
@@ -91,7 +96,7 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
     for (const key of Object.keys(readers)) {
       const variable = prefix + key.toUpperCase();
       const value = env[variable];
-      if (value !== undefined && value !== "") apply(key, variable, value, { start: 0, end: 0 });
+      if (value !== undefined && (value !== "" || key === "str_trunc_trailer")) apply(key, variable, value, { start: 0, end: 0 });
     }
   }
   return { config, diagnostics };

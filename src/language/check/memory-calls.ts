@@ -7,6 +7,7 @@ import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
 import { boolType, i32, u16, u32, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
+import { textCapacity } from "./config.ts";
 import { constantOf } from "./constants.ts";
 import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
 import { findMember } from "./members.ts";
@@ -46,9 +47,8 @@ function wantsInteger(value: Expression, call: Call, body: Body): boolean {
   return false;
 }
 
-/** Capacity that a constant length asks for, within the setting. */
-function capacityFor(length: Expression | undefined, call: Call, body: Body): number {
-  const most = body.pass.config.maxStringLength;
+/** Capacity that a constant length asks for, up to `most`. */
+function capacityFor(length: Expression | undefined, call: Call, body: Body, most = body.pass.config.maxStringLength): number {
   const constant = length === undefined ? undefined : constantOf(length);
   if (constant === undefined) return most;
   if (constant < 0n) report(body, "limit", length!.span, `${call.name}() wants a length of 0 or more`);
@@ -77,7 +77,7 @@ const str: CallCheck = (written, body) => {
   const own = chosen !== undefined && pointer.type.kind === "string" ? Math.min(Math.max(1, Number(chosen) + (pointer.kind === "string" ? 1 : 0)), pointer.type.capacity)
     : pointer.type.kind === "string" ? pointer.type.capacity
     : length === undefined && pointer.type.kind === "array" ? sizeOf(pointer.type) + 1 : undefined;
-  return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body) } };
+  return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body, textCapacity(body.pass.config)) } };
 };
 
 /** Text as it is; a pointer or an array through str(); a probe's name where it is the only one. */
@@ -87,7 +87,7 @@ function asText(value: Expression, body: Body): Expression {
     case "unknown": return value;
     case "pointer": case "array": {
       if (value.type.kind === "pointer") needsKernel(body, "reading memory", value.span);
-      const size = value.type.kind === "array" ? sizeOf(value.type) + 1 : body.pass.config.maxStringLength;
+      const size = value.type.kind === "array" ? sizeOf(value.type) + 1 : textCapacity(body.pass.config);
       return { kind: "call", name: "str", args: [value], span: value.span, type: { kind: "string", capacity: size } };
     }
     case "named": {
@@ -139,6 +139,9 @@ const buf: CallCheck = (call, body) => {
   const args = length === undefined ? [data] : [data, length];
   if (!wantsAddress(data, call, body) || (length !== undefined && !wantsInteger(length, call, body))) return { ...call, args, type: unknownType };
   if (length !== undefined) return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
+  if (data.type.kind === "integer" || data.type.kind === "pointer") {
+    report(body, "arguments", call.span, `buf() expects a length argument for a ${describe(data.type)}`, "only what has a length of its own, an array or text, goes without");
+  }
   const size = data.type.kind === "array" ? sizeOf(data.type) : data.type.kind === "string" ? data.type.capacity - 1 : body.pass.config.maxStringLength;
   return { ...call, args, type: { kind: "buffer", capacity: Math.min(size, body.pass.config.maxStringLength) } };
 };
@@ -160,6 +163,9 @@ const path: CallCheck = (call, body) => {
 const capacity: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   const { type } = value;
+  if (!["string", "array", "pointer", "unknown"].includes(type.kind)) {
+    return { ...call, type: report(body, "type", value.span, `strcap() wants text: a string, an array or a pointer, not a ${describe(type)}`) };
+  }
   const size = type.kind === "string" ? type.capacity : type.kind === "array" ? type.length : type.kind === "unknown" ? undefined : body.pass.config.maxStringLength;
   return size === undefined ? { ...call, type: unknownType } : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
 };
@@ -262,6 +268,8 @@ const stack: CallCheck = (call, body) => {
       if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a constant limit`);
     } else if (constant < 1n) {
       report(body, "limit", arg.span, `${call.name}() takes 1 frame at least`);
+    } else if (constant > 1024n) {
+      report(body, "limit", arg.span, `${call.name}()'s limit shouldn't exceed 1024, ${constant} given`);
     } else {
       // More than the kernel gives.
       limit = Number(constant > 127n ? 127n : constant);
@@ -334,8 +342,17 @@ const strftime: CallCheck = (call, body) => {
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
   if (constant !== undefined && constant < 0n) report(body, "limit", args[1].span, "strftime() wants a time of 0 or later");
+  if (ofMonotonicClock(args[1])) {
+    report(body, "arguments", args[1].span, "strftime() can not take a monotonic timestamp", "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)");
+  }
   return { ...call, args, type: { kind: "named", of: "timestamp" } };
 };
+
+function ofMonotonicClock(time: Expression): boolean {
+  if (time.kind !== "call" || time.name !== "nsecs") return false;
+  const [clock] = time.args;
+  return clock?.kind === "identifier" && clock.name === "monotonic";
+}
 
 // ── acting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,6 +7,7 @@ import type { Call, Expression } from "../program.ts";
 import type { RecordType, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { placeType, where } from "./place-types.ts";
+import { textCapacity } from "./config.ts";
 import type { Body } from "./pass.ts";
 import { didYouMean, needsKernel, report } from "./pass.ts";
 
@@ -17,7 +18,7 @@ export function argumentsType(args: readonly Argument[], body: Body): RecordType
 
 function fieldType({ type, absent }: Argument, body: Body): Type {
   if (absent !== undefined) return absentType;
-  if (type.kind === "struct" && type.view?.text === true) return { kind: "string", capacity: body.pass.config.maxStringLength };
+  if (type.kind === "struct" && type.view?.text === true) return { kind: "string", capacity: textCapacity(body.pass.config) };
   return placeType(type);
 }
 

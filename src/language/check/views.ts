@@ -2,6 +2,7 @@
 import type { Expression, MemberAccess } from "../program.ts";
 import type { StructType, StructView, Type } from "../types.ts";
 import { u64 } from "../types.ts";
+import { textCapacity } from "./config.ts";
 import type { Body } from "./pass.ts";
 import { integerLiteral, needsKernel } from "./pass.ts";
 
@@ -19,7 +20,7 @@ export function asText(value: Expression, body: Body): Expression {
   needsKernel(body, "reading memory", span);
   // str() counts the end of the text.
   const length: Expression = { kind: "binary", operator: "+", left: lengthIn(value, view), right: integerLiteral(1n, u64, span), span, type: u64 };
-  return { kind: "call", name: "str", args: [dataIn(value, view), length], span, type: { kind: "string", capacity: body.pass.config.maxStringLength } };
+  return { kind: "call", name: "str", args: [dataIn(value, view), length], span, type: { kind: "string", capacity: textCapacity(body.pass.config) } };
 }
 
 /** The address of what a view shows, as a pointer to its elements. */
