@@ -1,0 +1,52 @@
+import type { CompiledScript, ScriptOptions } from "../api/compile.ts";
+import { KeptPlan } from "../api/kept-plans.ts";
+import type { Openable, Way } from "../api/open.ts";
+import type { Plan } from "../compiler/plan.ts";
+import type { Source } from "../language/diagnostic.ts";
+import type { SeenFile } from "../linux/seen-files.ts";
+
+// Loaded for a script whose plan is not known.
+const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
+
+/** The plan of the script that the command runs: kept since it ran before, or made now. */
+export class ScriptPlan {
+  readonly source: Source;
+  readonly options: ScriptOptions;
+  /** The plan that was kept. */
+  readonly known: Plan | undefined;
+  readonly #kept: KeptPlan | undefined;
+  #compiled: CompiledScript | undefined;
+  #files: readonly SeenFile[] | undefined;
+
+  /** `build`: see KeptPlan; without one, nothing is looked for and nothing kept. */
+  constructor(source: Source, options: ScriptOptions, build: string | undefined) {
+    this.source = source;
+    this.options = options;
+    this.#kept = build === undefined ? undefined : KeptPlan.of(build, source, options);
+    this.known = this.#kept?.find();
+  }
+
+  get openable(): Openable {
+    return this.#compiled ?? { plan: this.known, diagnostics: [] };
+  }
+
+  compile(way: Way = {}): CompiledScript {
+    this.#compiled = compiling().compileScript(this.source, { ...this.options, ...way });
+    this.#files = compiling().thisMachine().madeOf();
+    return this.#compiled;
+  }
+
+  /** Once it has run: what was found out, for the next time. */
+  keep(): void {
+    if (this.#compiled === undefined) return;
+    compiling().thisMachine().keepTypes();
+    const { plan, diagnostics, following } = this.#compiled;
+    // Warnings are to be seen every time.
+    if (plan !== undefined && this.#files !== undefined && following === undefined && diagnostics.length === 0) this.#kept?.keep(plan, this.#files);
+  }
+
+  /** What was kept did not do. */
+  forget(): void {
+    if (this.known !== undefined) this.#kept?.forget();
+  }
+}
