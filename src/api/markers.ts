@@ -61,13 +61,13 @@ export function functionSource(fn: SourceFunction, captures: Captures | undefine
 function meaningOf(value: unknown, captures: Captures | undefined): Binding {
   switch (typeof value) {
     case "number": case "bigint": case "string": case "boolean": return { kind: "constant", value };
-    case "undefined": return { kind: "unusable", what: "undefined" };
+    case "undefined": return { kind: "nothing", what: "undefined" };
     case "symbol": return { kind: "unusable", what: "a symbol" };
     case "function":
       return bindings.get(value) ?? { kind: "function", source: functionSource(value, captures) };
     case "object": break;
   }
-  if (value === null) return { kind: "unusable", what: "null" };
+  if (value === null) return { kind: "nothing", what: "null" };
   const known = bindings.get(value);
   if (known !== undefined) return known;
   if (isModule(value)) {
@@ -76,9 +76,19 @@ function meaningOf(value: unknown, captures: Captures | undefined): Binding {
   }
   if (Array.isArray(value) || isPlain(value)) {
     const members = value as Captures;
+    const meaning = (of: unknown): Binding => meaningOf(of, captures);
     return {
       kind: "module", what: described(value), ...(Array.isArray(value) ? { length: value.length } : {}),
-      member: (name) => Object.hasOwn(members, name) ? meaningOf(members[name], captures) : undefined,
+      member: (name) => Object.hasOwn(members, name) ? meaning(members[name]) : undefined,
+      table: Array.isArray(value) ? { form: "list", entries: () => value.map((of, i) => [meaning(i), meaning(of)]) }
+        : { form: "object", entries: () => Object.entries(members).map(([key, of]) => [meaning(/^(0|[1-9]\d{0,14})$/.test(key) ? Number(key) : key), meaning(of)]) },
+    };
+  }
+  if (value instanceof Set || value instanceof Map) {
+    const form = value instanceof Set ? "set" : "map";
+    return {
+      kind: "module", what: described(value), member: () => undefined,
+      table: { form, entries: () => [...value.entries()].map(([key, of]) => [meaningOf(key, captures), meaningOf(of, captures)]) },
     };
   }
   return { kind: "unusable", what: described(value) };

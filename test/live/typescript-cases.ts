@@ -86,7 +86,36 @@ export const functionCases: readonly FunctionCase[] = [
   { name: "functions with records", body: "return area({ width: x, height: 3 }) + sumOf([x, 2]);" },
   { name: "a function where it stands", body: "return (() => { let y = x; y *= 3; return y + 1; })() * 2;" },
 
+  // mathematics
+  { name: "the least and the greatest", body: "return Math.min(x, 9) + Math.min(x * 2, 3, x) * 10 + Math.max(1, x, x - 1) * 100 + Math.max(-x, -7) * 1000;" },
+  { name: "signs", body: "return Math.abs(x) + Math.abs(2 - x) * 10 + Math.sign(x - 9) * 100 + Math.sign(x) * 1000 + Math.sign(x - 5);" },
+  { name: "divisions that round", body: "return Math.floor(x / 2) + Math.floor((x - 12) / 2) * 10 + Math.ceil(x / 2) * 100 + Math.ceil((x - 12) / 2) * 1000 + Math.trunc((x - 12) / 2) * 10000;" },
+  { name: "divisions by what is negative", body: "return Math.floor(x / (x - 7)) + Math.ceil(x / (x - 7)) * 10 + Math.floor(-x / (x - 7)) * 100 + Math.ceil(-x / (x - 7)) * 1000;" },
+  { name: "divisions without a rest", body: "return Math.floor((x - 11) / 3) * 10 + Math.ceil((x + 1) / 3) + Math.floor(x + 1) * 100;" },
+  { name: "powers of what is written", body: "return x * 2 ** 10 + 1024 ** 2;" },
+
+  // lists and objects around
+  { name: "a list by a number", body: "let sum = 0; for (let i = 0; i < list.length; i++) sum = sum * 100 + list[i]; return sum;" },
+  { name: "a list that is gone over", body: "let sum = 0; for (const n of list) { if (n === 20) continue; sum = sum * 100 + n; if (sum > x) break; } return sum;" },
+  { name: "a written list that is gone over", body: "let n = 0; for (const y of [x, 3, x * 2]) n = n * 100 + y; return n;" },
+  { name: "a written list is read before", body: "let y = x; let sum = 0; for (const z of [y, y + 1]) { y = 100; sum += z; } return sum;" },
+  { name: "a list of texts that is gone over", body: 'let n = 0; for (const word of words) n = n * 10 + word.length + Number(word === "one") * 5; return n;' },
+  { name: "whether a written list has it", body: 'const t = x > 3 ? "one" : "two"; return Number([1, x, 3].includes(5)) + Number(["a", "one"].includes(t)) * 10 + Number([x].includes(4)) * 100;' },
+  { name: "an object by a key", body: 'const t = x > 3 ? "b" : "a"; return codes[t] * 10 + codes.a;' },
+  { name: "an object by a number", body: "return byNumber[x].length * 10 + Number(byNumber[x] === \"five\") + (byNumber[x + 1] ?? \"none\").length * 100;" },
+  { name: "Sets and Maps", body: "return Number(some.has(x)) + Number(some.has(x + 1)) * 10 + some.size * 100 + (prices.get(x) ?? 9) * 1000 + (prices.get(x + 1) ?? 7) * 10000 + Number(prices.has(x + 1)) + Number(prices.get(x) === undefined);" },
+  { name: "what is around is taken apart", body: "const { low, deep: { high } } = limits; const [first, , third = 8] = list; return low + high * 10 + first * 100 + third;" },
+  { name: "what is undefined around", body: "const none = nothing.at !== undefined && x === nothing.at; if (nothing.at !== undefined) return nothing.at; return Number(none) + (nothing.at ?? x) * 10 + (nothing.there ?? 7) * 100 + (nothing.at ? 1 : 2) * 1000;" },
+  { name: "a constant that is 0 is there", body: "return nothing.zero === undefined ? 1 : 2 + (nothing.zero ?? 5);" },
+  { name: "defaults where nothing is missing", body: "const { a = 9, b } = { a: x, b: 2 }; const [c = 8] = [x]; return a + b * 10 + c * 100;" },
+
+  { name: "a variable that may have got nothing", body: "const has = x === 5 ? 1 : 0; let a; if (has) a = x - 5; let b; if (!has) b = 7; b ??= 3; return (a ?? 9) + Number(a === undefined) * 10 + b * 100 + Number(b === undefined) * 1000;" },
+
   // texts
+  { name: "parts of texts from anywhere", body: 'const t = x > 3 ? "strobe" : "else"; const is = (x > 3 ? t.slice(2, 4) === "ro" : false); return Number(is) + Number(t.slice(3) === "obe") * 10 + Number(t.slice(-2) === "be") * 100 + Number(t.slice(1, -1) === "trob") * 1000 + Number(t.slice(x, 3) === "") * 10000 + Number(t.substring(x - 1) === "be") * 100000;' },
+  { name: "parts of texts beyond them", body: 'const t = x > 3 ? "strobe" : "else"; return Number(t.slice(9) === "") + Number(t.slice(4, 99) === "be") * 10 + Number(t.slice(-99) === "strobe") * 100 + Number(t.slice(x + 1) === "") * 1000 + Number(t.charAt(7) === "") * 10000;' },
+  { name: "the end of a text", body: 'const t = x > 3 ? "strobe" : "else"; const be = x > 3 ? "be" : "se"; return Number(t.endsWith("obe")) + Number(t.endsWith("ob")) * 10 + Number(t.endsWith(be)) * 100 + Number(t.endsWith("a strobe")) * 1000 + Number(t.endsWith("")) * 10000;' },
+  { name: "a beginning that is not known before", body: 'const t = x > 3 ? "strobe" : "else"; const a = x > 3 ? "str" : "x"; return Number(t.startsWith(a)) + Number(a.startsWith(t)) * 10 + Number(t.charAt(1) === "t") * 100 + Number(t.charAt(x) === "e") * 1000;' },
   { name: "texts", body: 'const t = x > 3 ? "strobe" : "else"; return Number(t === "strobe") + Number(t.startsWith("stro")) * 10 + Number(t.includes("rob")) * 100 + t.indexOf("be") * 1000;' },
   { name: "texts that are not there", body: 'const t = x > 3 ? "strobe" : "else"; return Number(t === "strob") + Number(t.startsWith("Stro")) * 10 + Number(t.includes("rib")) * 100 + t.indexOf("x") * 1000;' },
   { name: "texts have a length", body: 'const t = x > 3 ? "four" : "else"; return t.length * 10 + (t + "ty").length;' },

@@ -82,7 +82,7 @@ test("structs, unions and enums of the program's own are laid out as C does", as
 declare const arrayLike: Library.CType<Library.Pointer<number>>;
 
 /** System calls that a program makes once each, so that a handler has a part of the cases. */
-const calls = ["getppid", "getuid", "geteuid", "getgid", "getegid", "umask"];
+const calls = ["getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "getgroups", "kill"];
 const perProbe = 12;
 
 test("settings are a script's", async () => {
@@ -105,6 +105,9 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
   writeFileSync(program, `import { begin, event, i8, i16, i32, map, pid, trace, tracepoint, u8, u16, u32, u64 } from "strobe";
     const limit = 100; const yes = true; const text = "captured"; const list = [10, 20, 30]; const words = ["one", "three"];
     const limits = { low: 2, deep: { high: 9 } }; const Level = { low: 1, high: 7 } as const;
+    const codes: Record<string, number> = { a: 3, b: 4 }; const byNumber: Record<number, string> = { 5: "five", 10: "ten" };
+    const some = new Set([1, 5]); const prices = new Map([[5, 6], [7, 8]]);
+    const nothing: { at?: number; zero: number; there?: number | null } = { at: undefined, zero: 0, there: null };
     const self = process.pid; const five = map<[], number>(); five.set(5);
     const given = event<{ where: string; name: string; value: bigint }>();
     function twice(x: number) { return x * 2; }
@@ -117,7 +120,7 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
       begin(() => { ${Array.from({ length: parts }, (_, part) => run(part, '"host"', "five.value")).join("\n")} }),
       ${Array.from({ length: parts }, (_, part) => `tracepoint("syscalls:sys_enter_${calls[part]}", { filter: () => pid === self, handler: () => { ${run(part, '"kernel"', "five.value")} } }),`).join("\n")}
     );
-    void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask();
+    void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask(); process.getgroups!(); process.kill(self, 0);
     setTimeout(() => session.stop(), 200);
     for await (const { where, name, value } of given) console.log(JSON.stringify([where, name, String(value)]));
     ${functionCases.map(({ name, gives }, i) => gives === undefined ? `console.log(JSON.stringify(["javascript", ${JSON.stringify(name)}, String(Number(f${i}(5)))]));` : "").join("\n")}

@@ -16,9 +16,22 @@ export type Binding =
   | { readonly kind: "function"; readonly source: FunctionSource }
   | { readonly kind: "type"; readonly type: TypeBinding }
   /** An imported module as a whole, or an object or a list (with its length), whose members may be used: `what` says which it is. */
-  | { readonly kind: "module"; readonly what: string; readonly length?: number; readonly member: (name: string) => Binding | undefined }
+  | {
+    readonly kind: "module"; readonly what: string; readonly length?: number; readonly member: (name: string) => Binding | undefined;
+    /** What is looked through for a key that only the handler knows; not of modules. */
+    readonly table?: Table;
+  }
+  /** undefined and null, which can be asked for. */
+  | { readonly kind: "nothing"; readonly what: "undefined" | "null" }
   /** Nothing a handler can use; `what` says what it is: "an array", "a Date". */
   | { readonly kind: "unusable"; readonly what: string };
+
+/** A list, an object, a Set or a Map around a handler: its keys (of a list its numbers) and what they lead to (in a Set, themselves). */
+export interface Table {
+  readonly form: "list" | "object" | "set" | "map";
+  /** Read when it is asked for. */
+  readonly entries: () => readonly (readonly [key: Binding, value: Binding])[];
+}
 
 /** A map of the program. Its name in the script is the one it was captured by, unless it has one. */
 export interface MapBinding {

@@ -1,16 +1,19 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
-import type { Expression, Statement, TypeName } from "../program.ts";
+import type { Expression, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
-import { constant } from "./constants.ts";
 import { entryMethod, mapMethod } from "./map-methods.ts";
+import { mathCall } from "./mathematics.ts";
 import { printCall, valueFormat } from "./printing.ts";
-import { isPlain, mapUsage, record, refer, valueOf } from "./references.ts";
+import { isGlobal, mapUsage, record, refer, valueOf } from "./references.ts";
+import { missingMethods } from "./refused.ts";
 import { casts, isCast } from "./specials.ts";
+import { entryAt, hasEntry, isOneOf, itemsOf } from "./tables.ts";
+import { textMethod } from "./text-methods.ts";
 import { addressType, typeArgument } from "./type-names.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
-import { binary, block, call, cast, expressionStatement, integer, mapAccess, text, variable } from "./unit.ts";
+import { binary, block, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
@@ -84,8 +87,9 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
   const { property } = callee;
   if (callee.computed || property.type !== "Identifier") return undefined;
   const { name } = property;
+  const args = (): Expression[] => node.arguments.map((argument) => argumentValue(unit, argument));
+  if (callee.object.type === "Identifier" && callee.object.name === "Math" && isGlobal(unit, "Math")) return { kind: "value", expression: mathCall(unit, node, name, args) };
   const object = refer(unit, callee.object);
-  const span = unit.span(node);
   switch (object.kind) {
     case "map": return mapMethod(unit, node, object, name, property);
     case "entry": return entryMethod(unit, node, object.access, name, property);
@@ -98,67 +102,38 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
       `there is no ${object.name}.${name}() in a handler`);
     case "builtin":
     case "value": {
-      const of = valueOf(unit, object, callee.object);
-      const characters = (): Expression => cast({ name: "uint8", pointers: 0, dimensions: [0], span }, of, span);
-      const textual = (wanted: number): Expression[] => {
-        if (node.arguments.length !== wanted) unit.refuse(node, "arguments",
-          `${name}() takes ${wanted === 1 ? "one argument" : `${wanted} arguments`} in a handler`);
-        return node.arguments.map((argument) => argumentValue(unit, argument));
-      };
-      switch (name) {
-        case "includes": return { kind: "value", expression: call("strcontains", [of, ...textual(1)], span) };
-        case "indexOf": return { kind: "value", expression: call("strstr", [of, ...textual(1)], span) };
-        case "startsWith": {
-          const [prefix] = textual(1);
-          if (prefix.kind !== "string") return unit.refuse(node.arguments[0], "arguments",
-            "startsWith() wants its text written out, or a captured constant");
-          const length = integer(BigInt(Buffer.byteLength(prefix.value)), span);
-          return { kind: "value", expression: binary("==", call("strncmp", [of, prefix, length], span), integer(0n, span), span) };
-        }
-        case "charCodeAt": return { kind: "value", expression: { kind: "index", object: characters(), index: textual(1)[0], span, type: unknownType } };
-        case "concat": return { kind: "value", expression: textual(node.arguments.length).reduce((all, next) => call("str_concat", [all, next], span), of) };
-        case "slice":
-        case "substring": {
-          const [from, to] = textual(2);
-          if (from.kind !== "integer" || from.value !== 0n) return unit.refuse(node.arguments[0], "arguments",
-            `${name}() cuts off the end only`, `write ${name}(0, n)`);
-          return { kind: "value", expression: call("str", [call("str", [of], span), withEnd(of, to)], span) };
-        }
-        case "toString": return unit.refuse(node, "placement",
-          "numbers become text where they are printed", "print(`${n}`); or emit the number, and build the text in Node");
-        default: return unit.refuse(property, "name",
-          `there is no method \`${name}\` in a handler`,
-          "texts have startsWith(), includes(), indexOf(), slice(0, n), charCodeAt(), concat() and `length`");
-      }
+      if (name === "toString") return unit.refuse(node, "placement",
+        "numbers become text where they are printed", "print(`${n}`); or emit the number, and build the text in Node");
+      if (name === "includes" && callee.object.type === "ArrayExpression") return { kind: "value", expression: isOneOfWritten(unit, node, callee.object) };
+      return { kind: "value", expression: textMethod(unit, node, valueOf(unit, object, callee.object), name, property, args) };
     }
-    case "module": return name === "includes" && object.length !== undefined ? isOneOf(unit, node, object) : undefined;
+    case "module": return tableMethod(unit, node, object, name, property);
     case "special":
     case "function":
     case "type": return undefined;
   }
 }
 
-/** More are better kept in a map. */
-const longestList = 64;
+/** `ports.includes(args.port)`, `names.get(args.family)`, `known.has(pid)` of what is around the handler: as many comparisons. */
+function tableMethod(unit: Unit, node: js.CallExpression, module: Extract<Reference, { kind: "module" }>, name: string, property: js.Node): Outcome | undefined {
+  const form = module.table?.form;
+  if (form === undefined || module.member(name) !== undefined) return undefined;
+  const asked = (): Expression => {
+    if (node.arguments.length !== 1) return unit.refuse(node, "arguments", `${name}() takes one argument in a handler`);
+    return argumentValue(unit, node.arguments[0]);
+  };
+  if (form === "list" && name === "includes") return { kind: "value", expression: isOneOf(unit, asked(), itemsOf(unit, module, node), node) };
+  if ((form === "set" || form === "map") && name === "has") return { kind: "value", expression: hasEntry(unit, module, asked(), node) };
+  if (form === "map" && name === "get") return { kind: "value", expression: entryAt(unit, module, asked(), node) };
+  const has = { list: "includes() and `length`", object: "its members alone", set: "has() and `size`", map: "get(), has() and `size`" }[form];
+  return unit.refuse(property, "name", `there is no ${name}() of ${module.what} in a handler`, missingMethods[name] ?? `it has ${has}`);
+}
 
-/** `ports.includes(args.port)` of a list outside of the handler: as many comparisons. */
-function isOneOf(unit: Unit, node: js.CallExpression, { length = 0, member }: Extract<Reference, { kind: "module" }>): Outcome {
-  const span = unit.span(node);
-  const [argument] = node.arguments;
+/** `["read", "write"].includes(name)` */
+function isOneOfWritten(unit: Unit, node: js.CallExpression, list: js.ArrayExpression): Expression {
   if (node.arguments.length !== 1) return unit.refuse(node, "arguments", "includes() takes one argument in a handler");
-  if (length > longestList) return unit.refuse(node, "limit",
-    `a list of ${length} is too long to be looked through in a handler`, "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)");
-  const given = argumentValue(unit, argument);
-  const kept = isPlain(given) ? undefined : variable(unit.temporary("asked"), span);
-  const asked = kept ?? given;
-  const found = Array.from({ length }, (_, i) => {
-    const item = member(String(i));
-    if (item?.kind !== "constant") return unit.refuse(node, "type", "a list that a handler looks through holds numbers or texts only");
-    return binary("==", asked, constant(unit, item.value, node), span);
-  }).reduce<Expression>((all, one) => all.kind === "boolean" ? one : binary("||", all, one, span), { kind: "boolean", value: false, span, type: unknownType });
-  if (kept === undefined) return { kind: "value", expression: found };
-  const statements: Statement[] = [{ kind: "declare", variable: kept, value: given, span }];
-  return { kind: "value", expression: { kind: "block-expression", statements, value: found, span, type: unknownType } };
+  const items = list.elements.map((element) => element === null ? unit.refuse(list, "arguments", "a list has no holes here") : argumentValue(unit, element));
+  return isOneOf(unit, argumentValue(unit, node.arguments[0]), items, node);
 }
 
 function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
@@ -327,10 +302,4 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
     case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
     default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }
-}
-
-/** What str() takes for so many bytes of text: the end counts as well, unless text and length are written out. */
-function withEnd(text: Expression, length: Expression): Expression {
-  if (length.kind !== "integer") return { kind: "binary", operator: "+", left: length, right: { kind: "integer", value: 1n, span: length.span, type: unknownType }, span: length.span, type: unknownType };
-  return text.kind === "string" ? length : { ...length, value: length.value + 1n };
 }

@@ -3,10 +3,11 @@ import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
+import type { Binding } from "./binding.ts";
 import { hasKey, isAskedFor } from "./expressions.ts";
-import { isPlain, refer, valueOf } from "./references.ts";
+import { bound, refer, valueOf } from "./references.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { builtin, member, refusal, tuplePart, variable } from "./unit.ts";
+import { builtin, isPlain, member, refusal, tuplePart, variable } from "./unit.ts";
 
 export function declaration(unit: Unit, node: js.VariableDeclaration): Statement[] {
   return node.declarations.flatMap(({ id, init }) => {
@@ -35,7 +36,10 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
   const constant = node.kind === "const";
   if (init === undefined) {
     if (id.type !== "Identifier") return unit.refuse(id, "syntax", "there is nothing to take apart");
-    return [{ kind: "declare", variable: variable(unit.declare(id.name, constant), unit.span(id)), span: unit.span(node) }];
+    const asked = isAskedFor(unit, id.name) ? variable(unit.temporary("there"), unit.span(id)) : undefined;
+    const declared: Statement = { kind: "declare", variable: variable(unit.declare(id.name, constant, asked?.name), unit.span(id)), span: unit.span(node) };
+    return asked === undefined ? [declared]
+      : [{ kind: "declare", variable: asked, value: { kind: "boolean", value: false, span: asked.span, type: unknownType }, span: unit.span(node) }, declared];
   }
   const reference = refer(unit, init);
   if (reference.kind === "entry" && id.type === "Identifier" && constant) return entryAlias(unit, id, reference, node);
@@ -43,8 +47,12 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
     unit.alias(id.name, () => reference);
     return [];
   }
+  if (reference.kind === "module") {
+    nameMembers(unit, id, reference);
+    return [];
+  }
   const value = valueOf(unit, reference, init);
-  const read = id.type === "Identifier" && constant && value.kind === "map" && value.keys.length > 0 && isAskedFor(unit, id.name) ? value : undefined;
+  const read = id.type === "Identifier" && value.kind === "map" && value.keys.length > 0 && isAskedFor(unit, id.name) ? value : undefined;
   if (id.type === "Identifier" && read !== undefined) {
     const there = variable(unit.temporary("there"), unit.span(init));
     const name = variable(unit.declare(id.name, constant, there.name), unit.span(id));
@@ -87,6 +95,36 @@ export function nameParts(unit: Unit, pattern: js.Pattern, from: Expression): vo
   for (const { id, value } of partsOf(unit, pattern, from)) unit.alias(id.name, (span) => ({ kind: "value", expression: { ...value, span } }));
 }
 
+/** Names for the members of a list or an object around the handler, which are constants, maps, functions. */
+function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): void {
+  switch (pattern.type) {
+    case "Identifier": {
+      if (of === undefined) return unit.refuse(pattern, "name", `there is no \`${pattern.name}\` in it`);
+      return unit.alias(pattern.name, () => bound(unit, of, pattern.name, pattern));
+    }
+    case "AssignmentPattern": {
+      if (of !== undefined && of.kind !== "nothing") return nameMembers(unit, pattern.left, of);
+      if (pattern.left.type !== "Identifier") return unit.refuseSyntax(pattern, "RestElement");
+      const otherwise = unit.grammar.value(unit, pattern.right);
+      return unit.alias(pattern.left.name, () => ({ kind: "value", expression: otherwise }));
+    }
+    case "ObjectPattern":
+    case "ArrayPattern": {
+      if (of?.kind !== "module") return unit.refuse(pattern, "type", "this cannot be taken apart");
+      if (pattern.type === "ArrayPattern") return pattern.elements.forEach((element, i) => element && nameMembers(unit, element, of.member(String(i))));
+      return pattern.properties.forEach((property) => {
+        if (property.type === "RestElement") return unit.refuseSyntax(property, "RestElement");
+        const { key } = property;
+        const name = property.computed ? undefined : key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+        if (name === undefined) return unit.refuse(key, "arguments", "a member's name must be written out");
+        return nameMembers(unit, property.value, of.member(name));
+      });
+    }
+    case "RestElement": return unit.refuseSyntax(pattern, pattern.type);
+    case "MemberExpression": return unit.refuse(pattern, "syntax", "a declaration makes variables");
+  }
+}
+
 function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Identifier; value: Expression }[] {
   switch (pattern.type) {
     case "Identifier": return [{ id: pattern, value: from }];
@@ -101,7 +139,8 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
       });
     case "ArrayPattern":
       return pattern.elements.flatMap((element, i) => element === null ? [] : partsOf(unit, element, elementOf(from, i, unit.span(element))));
-    case "AssignmentPattern":
+    // Nothing is ever missing in the kernel: what is not there reads as 0.
+    case "AssignmentPattern": return partsOf(unit, pattern.left, from);
     case "RestElement": return unit.refuseSyntax(pattern, pattern.type);
     case "MemberExpression": return unit.refuse(pattern, "syntax", "a declaration makes variables");
   }

@@ -1,12 +1,14 @@
 // Expressions: what TypeScript writes, in the operators of the tree. Values and conditions differ: `a || b` as a value is one of the
 // two, as a condition it is true or false.
 import type * as js from "acorn";
-import type { BinaryOperator, Expression } from "../program.ts";
+import type { BinaryOperator, Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
+import type { Binding } from "./binding.ts";
 import { constant, literal } from "./constants.ts";
-import { isPlain, record, refer, valueOf } from "./references.ts";
+import { record, refer, valueOf } from "./references.ts";
+import { entryAt, hasEntry } from "./tables.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { binary, call, cast, conditional, integer, mapAccess, not, text, variable } from "./unit.ts";
+import { binary, call, cast, conditional, integer, isPlain, mapAccess, not, text, variable } from "./unit.ts";
 
 export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
   "+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>",
@@ -33,8 +35,11 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     case "UnaryExpression": return unary(unit, node);
     case "BinaryExpression": return binaryExpression(unit, node);
     case "LogicalExpression": return node.operator === "??" ? coalesce(unit, node) : logical(unit, node);
-    case "ConditionalExpression":
+    case "ConditionalExpression": {
+      const known = knownTruth(unit, node.test);
+      if (known !== undefined) return value(unit, known ? node.consequent : node.alternate);
       return conditional(condition(unit, node.test), value(unit, node.consequent), value(unit, node.alternate), span);
+    }
     case "UpdateExpression": return update(unit, node);
     case "TemplateLiteral": {
       const pieces = node.quasis.flatMap((quasi, i): Expression[] => {
@@ -81,8 +86,12 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
 /** Something that is asked whether it is true: no value is kept of it. */
 export function condition(unit: Unit, node: js.Expression): Expression {
   if (node.type === "ParenthesizedExpression") return condition(unit, node.expression);
+  const known = knownTruth(unit, node);
+  if (known !== undefined) return truth(known, unit.span(node));
   if (node.type === "LogicalExpression" && node.operator !== "??") {
     const { operator, left, right } = node;
+    // What is known on the left leaves the right, or was all.
+    if (knownTruth(unit, left) !== undefined) return condition(unit, right);
     return unit.nested(node, () => binary(operator, condition(unit, left), condition(unit, right), unit.span(node)));
   }
   return value(unit, node);
@@ -112,8 +121,12 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
   if (left.type === "PrivateIdentifier") return unit.refuseSyntax(left, "ClassExpression");
   switch (node.operator) {
     case "in":
-    case "instanceof":
-    case "**": return unit.refuseSyntax(node, node.operator);
+    case "instanceof": return unit.refuseSyntax(node, node.operator);
+    case "**": {
+      const [base, power] = [value(unit, left), value(unit, right)];
+      if (base.kind !== "integer" || power.kind !== "integer" || power.value < 0n || power.value > 64n) return unit.refuseSyntax(node, "**");
+      return constant(unit, base.value ** power.value, node);
+    }
     case ">>>": return unsignedShift(value(unit, left), value(unit, right), span);
     case "==": case "===": case "!=": case "!==": {
       const missing = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
@@ -132,6 +145,57 @@ export function unsignedShift(left: Expression, right: Expression, span: Express
   return binary(">>", cast({ name: "uint64", pointers: 0, dimensions: [], span: left.span }, left, left.span), right, span);
 }
 
+function truth(yes: boolean, span: Expression["span"]): Expression {
+  return { kind: "boolean", value: yes, span, type: unknownType };
+}
+
+/** What stands around the handler: a constant, or nothing; a member of an object that has none of that name is nothing, too. */
+function outside(unit: Unit, node: js.Expression | js.Super): Binding | undefined {
+  switch (node.type) {
+    case "ParenthesizedExpression":
+    case "ChainExpression": return outside(unit, node.expression);
+    case "Identifier": return unit.find(node.name) === undefined ? unit.source.resolve(node.name) : undefined;
+    case "MemberExpression": {
+      if (node.computed || node.property.type !== "Identifier") return undefined;
+      const object = outside(unit, node.object);
+      if (object?.kind === "nothing" && node.optional) return object;
+      if (object?.kind !== "module") return undefined;
+      return object.member(node.property.name) ?? (object.table?.form === "object" ? { kind: "nothing", what: "undefined" } : undefined);
+    }
+    default: return undefined;
+  }
+}
+
+/**
+ * What a condition comes to, where that depends on whether something around the handler is undefined: `target !== undefined && pid !== target`.
+ * What is not needed then is not read.
+ */
+export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined {
+  switch (node.type) {
+    case "ParenthesizedExpression": return knownTruth(unit, node.expression);
+    case "Identifier":
+    case "MemberExpression":
+    case "ChainExpression": return outside(unit, node)?.kind === "nothing" ? false : undefined;
+    case "UnaryExpression": {
+      const inner = node.operator === "!" ? knownTruth(unit, node.argument) : undefined;
+      return inner === undefined ? undefined : !inner;
+    }
+    case "BinaryExpression": {
+      const { left, right, operator } = node;
+      if (!/^[!=]==?$/.test(operator) || left.type === "PrivateIdentifier") return undefined;
+      const asked = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
+      const kind = asked === undefined ? undefined : outside(unit, asked)?.kind;
+      return kind === "nothing" || kind === "constant" ? (kind === "constant") === operator.startsWith("!") : undefined;
+    }
+    case "LogicalExpression": {
+      const first = knownTruth(unit, node.left);
+      if (node.operator === "??" || first === undefined) return undefined;
+      return first === (node.operator === "||") ? first : knownTruth(unit, node.right);
+    }
+    default: return undefined;
+  }
+}
+
 /** `null` and `undefined`. */
 function isNothing(unit: Unit, node: js.Expression): boolean {
   if (node.type === "Literal") return node.raw === "null";
@@ -147,6 +211,8 @@ function isThere(unit: Unit, node: js.Expression): Expression {
   if (entry !== undefined) return hasKey(unit, entry, node);
   const there = knownThere(unit, node);
   if (there !== undefined) return variable(there, span);
+  const looked = lookup(unit, node);
+  if (looked !== undefined) return hasEntry(unit, looked.module, looked.key(), node);
   const chain = chainStart(node);
   if (chain !== undefined) return valueOf(unit, refer(unit, chain), chain);
   return binary("!=", value(unit, node), integer(0n, span), span);
@@ -163,13 +229,13 @@ export function oneKey(keys: readonly Expression[], span: Expression["span"]): E
   return keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: unknownType };
 }
 
-/** The variable that says whether a constant was read from an entry that was there. */
-function knownThere(unit: Unit, node: js.Expression): string | undefined {
+/** The variable that says whether a name was given something: an entry that was there, a value. */
+export function knownThere(unit: Unit, node: js.Expression | js.Pattern): string | undefined {
   const meaning = node.type === "Identifier" ? unit.find(node.name) : undefined;
   return meaning?.kind === "variable" ? meaning.there : undefined;
 }
 
-/** Whether the function asks anywhere if a name is there: `name === undefined`, `name ?? other`. */
+/** Whether the function asks anywhere if a name is there: `name === undefined`, `name ?? other`, `name ??= other`. */
 export function isAskedFor(unit: Unit, name: string): boolean {
   const asks = (node: unknown): boolean => {
     if (typeof node !== "object" || node === null) return false;
@@ -179,6 +245,7 @@ export function isAskedFor(unit: Unit, name: string): boolean {
     if (type === "BinaryExpression" && /^[!=]==?$/.test(operator!) && left && right && left.type !== "PrivateIdentifier"
       && ((named(left) && isNothing(unit, right)) || (named(right) && isNothing(unit, left)))) return true;
     if (type === "LogicalExpression" && operator === "??" && named(left)) return true;
+    if ((type as string | undefined) === "AssignmentExpression" && (operator as string | undefined) === "??=" && named(left)) return true;
     return Object.values(node).some(asks);
   };
   return asks(unit.root);
@@ -215,11 +282,31 @@ function chainStart(node: js.Expression): js.Expression | undefined {
  */
 function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
   const { left, right } = node;
+  const around = outside(unit, left)?.kind;
+  if (around === "nothing") return value(unit, right);
+  if (around === "constant") return value(unit, left);
+  const looked = lookup(unit, left);
+  if (looked !== undefined) return entryAt(unit, looked.module, looked.key(), left, value(unit, right));
   if (readEntry(unit, left) === undefined && knownThere(unit, left) === undefined && chainStart(left) === undefined) {
     return unit.refuse(node, "type",
       "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
   }
   return conditional(isThere(unit, left), value(unit, left), value(unit, right), unit.span(node));
+}
+
+/** `names[args.family]`, `names.get(args.family)`, of what is around the handler. */
+function lookup(unit: Unit, node: js.Expression): { readonly module: Extract<Reference, { kind: "module" }>; readonly key: () => Expression } | undefined {
+  if (node.type === "ParenthesizedExpression" || node.type === "ChainExpression") return lookup(unit, node.expression);
+  if (node.type === "MemberExpression" && node.computed) {
+    const module = outside(unit, node.object);
+    const { property } = node;
+    return module?.kind !== "module" || property.type === "PrivateIdentifier" ? undefined : { module, key: () => value(unit, property) };
+  }
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression" || !isNamed(node.callee, "get")) return undefined;
+  const module = outside(unit, node.callee.object);
+  const [key] = node.arguments;
+  if (module?.kind !== "module" || module.table?.form !== "map" || node.arguments.length !== 1 || key.type === "SpreadElement") return undefined;
+  return { module, key: () => value(unit, key) };
 }
 
 /** True or false by its form alone. */
@@ -239,6 +326,9 @@ function isTruth(node: js.Expression): boolean {
 function logical(unit: Unit, node: js.LogicalExpression): Expression {
   const span = unit.span(node);
   if (isTruth(node)) return condition(unit, node);
+  // `port || 80`, where there is none.
+  const known = knownTruth(unit, node.left);
+  if (known !== undefined) return known === (node.operator === "||") ? truth(known, span) : value(unit, node.right);
   const left = value(unit, node.left);
   const right = value(unit, node.right);
   const choose = (first: Expression): Expression =>
@@ -282,4 +372,18 @@ export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Exp
       "only declarations can take things apart", "write const { … } = …");
     default: return unit.refuse(node, "placement", "this cannot be assigned to");
   }
+}
+
+const steps: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]);
+
+/** `m.set(key, m.get(key) + 1)` is a step of the entry: it is found once, and begins with 0. */
+export function assigned(target: Extract<Expression, { kind: "map" }>, to: Expression, span: Expression["span"]): Statement {
+  const step = to.kind === "binary" && steps.has(to.operator) && to.right.kind !== "string" && to.left.kind === "map" && sameEntry(to.left, target);
+  return step ? { kind: "assign", target, operator: to.operator as Extract<Statement, { kind: "assign" }>["operator"], value: to.right, span }
+    : { kind: "assign", target, operator: null, value: to, span };
+}
+
+function sameEntry(a: Extract<Expression, { kind: "map" }>, b: Extract<Expression, { kind: "map" }>): boolean {
+  const written = (key: Expression): string => JSON.stringify(key, (name, of: unknown) => name === "span" || name === "nameSpan" ? undefined : typeof of === "bigint" ? `${of}n` : of);
+  return a.name === b.name && a.keys.length === b.keys.length && a.keys.every((key, i) => isPlain(key) && written(key) === written(b.keys[i]));
 }

@@ -4,6 +4,7 @@ import type { Block, Expression, Statement } from "../program.ts";
 import { declaration, nameParts } from "./declarations.ts";
 import { jumpable } from "./jumps.ts";
 import { refer } from "./references.ts";
+import { byNumber, itemsOf } from "./tables.ts";
 import type { Reference, Unit } from "./unit.ts";
 import { binary, block, integer, mapAccess, not, tuplePart, variable } from "./unit.ts";
 
@@ -98,22 +99,49 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
   const pattern = node.left.type === "VariableDeclaration" ? node.left.declarations[0].id
     : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
   const over = iterated(unit, node.right);
-  return jumpable(unit, "loop", span, () => unit.scoped((): Statement => {
+  // What is written out is read before the first round.
+  const before: Statement[] = [];
+  const items = over.kind !== "list" ? [] : over.items.map((item) => {
+    if (item.kind === "integer" || item.kind === "string" || item.kind === "boolean") return item;
+    const kept = variable(unit.temporary("item"), item.span);
+    before.push({ kind: "declare", variable: kept, value: item, span: item.span });
+    return kept;
+  });
+  const loop = jumpable(unit, "loop", span, () => unit.scoped((): Statement => {
     if (over.kind === "range") {
       if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
       const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
       return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: body(unit, node.body), span };
     }
+    if (over.kind === "list") return overList(unit, node, pattern, items, body);
     const ordered = over.most === undefined ? {} : { order: { by: "value", descending: true }, limit: over.most } as const;
     const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
     if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
     else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
     return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), ...ordered, body: body(unit, node.body), span };
   }));
+  return before.length === 0 ? loop : [block([...before, ...loop], span)];
+}
+
+/** A loop over numbers, which finds its value by them. */
+function overList(unit: Unit, node: js.ForOfStatement, pattern: js.Pattern, items: readonly Expression[], body: Body): Statement {
+  const span = unit.span(node);
+  if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a list holds numbers or texts");
+  const counter = variable(unit.temporary("at"), unit.span(pattern));
+  const constant = node.left.type === "VariableDeclaration" && node.left.kind === "const";
+  const item = variable(unit.declare(pattern.name, constant), unit.span(pattern));
+  const inside = body(unit, node.body);
+  const value = items.length === 0 ? integer(0n, span) : byNumber(items, counter);
+  const declared: Statement = { kind: "declare", variable: item, value, span: unit.span(pattern) };
+  return {
+    kind: "for-range", variable: counter, from: integer(0n, span), to: integer(BigInt(items.length), span),
+    body: block([declared, ...inside.statements], inside.span), span,
+  };
 }
 
 type Iterated =
   | { readonly kind: "range"; readonly from: Expression; readonly to: Expression }
+  | { readonly kind: "list"; readonly items: readonly Expression[] }
   | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1; readonly most?: Expression };
 
 function iterated(unit: Unit, node: js.Expression): Iterated {
@@ -144,7 +172,14 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
     const map = refer(unit, node);
     if (map.kind === "map") return { kind: "map", map };
+    if (map.kind === "module" && (map.table?.form === "list" || map.table?.form === "set")) return { kind: "list", items: itemsOf(unit, map, node) };
+  } else if (node.type === "ArrayExpression") {
+    return {
+      kind: "list", items: node.elements.map((element) => element === null ? unit.refuse(node, "arguments", "a list has no holes here")
+        : element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : unit.grammar.value(unit, element)),
+    };
   }
   return unit.refuse(node, "type",
-    "a handler can go over maps and ranges only", "for (const [key, value] of m), for (const i of range(10))");
+    "a handler goes over maps, ranges, and lists that are written out or stand around it",
+    "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])");
 }

@@ -2,8 +2,9 @@
 import type * as js from "acorn";
 import type { Expression, MapAccess, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
-import { hasKey, oneKey } from "./expressions.ts";
+import { assigned, hasKey, oneKey } from "./expressions.ts";
 import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
+import { missingMethods } from "./refused.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
 import { call, expressionStatement, mapAccess } from "./unit.ts";
 
@@ -22,6 +23,7 @@ export function mapMethod(
   const span = unit.span(node);
   const own = ownEntry(map, span);
   if (Object.hasOwn(aggregates, name)) return entryMethod(unit, node, own, name, at);
+  if (Object.hasOwn(missingMethods, name)) return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
   const args = keysOf(unit, node.arguments);
   const entry = (keys: readonly Expression[]): MapAccess => ({ ...own, keys: [...own.keys, ...keys] });
   switch (name) {
@@ -60,7 +62,7 @@ export function entryMethod(unit: Unit, node: js.CallExpression, access: MapAcce
 }
 
 function assign(target: MapAccess, to: Expression, span: Expression["span"]): Outcome {
-  return statement({ kind: "assign", target, operator: null, value: to, span });
+  return statement(assigned(target, to, span));
 }
 
 function remove({ name, keys }: MapAccess, span: Expression["span"]): Outcome {

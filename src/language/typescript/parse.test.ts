@@ -35,7 +35,8 @@ const known: Record<string, Binding> = {
 };
 
 function listed(values: readonly number[]): Binding {
-  return { kind: "module", what: "an array", length: values.length, member: (name) => Object.hasOwn(values, name) ? { kind: "constant", value: values[Number(name)] } : undefined };
+  const constant = (value: number): Binding => ({ kind: "constant", value });
+  return { kind: "module", what: "an array", length: values.length, table: { form: "list", entries: () => values.map((value, i) => [constant(i), constant(value)]) }, member: (name) => Object.hasOwn(values, name) ? { kind: "constant", value: values[Number(name)] } : undefined };
 }
 
 function resolve(name: string): Binding | undefined {
@@ -183,8 +184,17 @@ test("texts", () => {
   same("strlen(comm.slice(0, 3))", "strlen(str(str(comm), 4))");
   same("strlen(comm.slice(0, args.n))", "strlen(str(str(comm), args.n + 1))");
   same("ports.includes(args.port)", "args.port == 80 || args.port == 443");
-  assert.match(tree("(args) => m.sum(ports.includes(double(1)))"), /\(do \(let \$asked#1 \(double 1\)\) \(value \(\|\| \(== \$asked#1 80\) \(== \$asked#1 443\)\)\)\)/);
+  assert.match(tree("(args) => m.sum(ports.includes(double(1)))"), /\(do \(let \$kept#1 \(double 1\)\) \(value \(\|\| \(== \$kept#1 80\) \(== \$kept#1 443\)\)\)\)/);
   same("ports[1] + limits.deep.low", "443 + 3");
+  same("ports[args.n]", "args.n == 0 ? 80 : args.n == 1 ? 443 : 0");
+  same("Math.min(args.a, args.b)", "args.b < args.a ? args.b : args.a");
+  same("Math.ceil(args.a / 1000)", "args.a % 1000 > 0 ? args.a / 1000 + 1 : args.a / 1000");
+  same("Math.trunc(args.a / 1000)", "args.a / 1000");
+  assert.equal(tree("(args) => { m.set(tid, m.get(tid)! + args.a); }".replace("!", "")), bpftrace("tracepoint:a:b { @m[tid] += args.a; }"));
+  const printed = (typescript: string, script: string): void => assert.equal(tree(`(args) => ${typescript}`), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
+  printed('print("pid " + pid + " of " + comm)', 'printf("pid %v of %v\\n", pid, comm);');
+  printed("print(args.a.toString(16))", 'printf("%x\\n", args.a);');
+  printed('print(args.a + args.b + " in all")', 'printf("%v in all\\n", args.a + args.b);');
 });
 
 test("names that hide others have their own variable", () => {
@@ -276,6 +286,10 @@ test("events", () => {
 test("a constant read from an entry knows whether there was one, when it is asked", () => {
   assert.equal(tree("(args) => { const t = m.get(tid); if (t === undefined) return; n.sum(t); }"),
     bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
+  assert.equal(tree("(args) => { let t = m.get(tid); t ??= 4; n.sum(t); }"),
+    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { $there = true; $t = 4; } @n = sum($t); }").replaceAll("$there", "$there#1"));
+  assert.equal(tree("(args) => { let t; if (args.a) t = m.get(1); if (t === undefined) return; n.sum(t); }"),
+    bpftrace("tracepoint:a:b { let $there = false; let $t; if (args.a) { $there = has_key(@m, 1); $t = @m[1]; } if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
   assert.equal(tree("(args) => { const t = m.get(tid); n.sum(t); }"), bpftrace("tracepoint:a:b { let $t = @m[tid]; @n = sum($t); }"));
 });
 
@@ -316,7 +330,6 @@ const invalid: Readonly<Record<RefusedSyntax, readonly [text: string, at: string
   TaggedTemplateExpression: ["(args) => print(tag`x`)", "tag`x`"],
   SpreadElement: ["(args) => print(...m)", "...m"],
   RestElement: ["({ a, ...rest }) => print(a)", "...rest"],
-  AssignmentPattern: ["({ a = 1 }) => print(a)", "a = 1"],
   RegExpLiteral: ["(args) => print(/x/)", "/x/"],
   async: ["async (args) => { }", "a"],
   generator: ["function* (args) { }", "f"],
@@ -360,28 +373,33 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => { limit++; }", "limit", /`limit` is outside of the handler/],
   ["(args) => { const x = 1; x++; }", "x", /`x` is a const/],
   ["(args) => { args.x = 1; }", "args.x", /memory of what is traced/],
-  ["(args) => m.push(1)", "push", /a map has no method `push`/],
+  ["(args) => m.push(1)", "push", /there is no push\(\) of a map/],
   ["(args) => print(m.first)", "first", /a map has no `first`/],
   ["(args) => m.sum(args.a ?? 1)", "args.a ?? 1", /nothing can be missing here/],
   ["(args, more) => m.count()", "more", /the handler of this probe has one parameter/],
   ["(args) => { let x = 1; x **= 2; }", "x **= 2", /no power operator/],
   ["(args) => m.sum((() => { if (args.a) return 1; return 2; })())", "return 1;", /returns at its end only/],
   ["(args) => m.sum(((x) => x)(1))", "(x) => x", /takes nothing/],
-  ["(args) => { for (const x of args.list) { } }", "args.list", /maps and ranges only/],
+  ["(args) => { for (const x of args.list) { } }", "args.list", /goes over maps, ranges, and lists/],
   ["(args) => m.sum(2n ** 65n)", "2n ** 65n", /no power operator/],
   ["(args) => m.sum(99999999999999999999n)", "99999999999999999999n", /does not fit 64 bits/],
   ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],
-  ["(args) => print(Math.min(1, 2))", "Math", /there is no Math in the kernel/],
+  ["(args) => print(Math.PI)", "Math", /there is no Math in the kernel/],
+  ["(args) => print(Math.sqrt(2))", "Math.sqrt(2)", /there is no Math.sqrt\(\) in the kernel/],
+  ["(args) => print(Math.round(args.a / 2))", "Math.round(args.a / 2)", /there is no Math.round\(\) in the kernel/],
+  ["(args) => print(ports.map((port) => port))", "map", /there is no map\(\) of an array/],
+  ["(args) => m.forEach((value) => print(value))", "forEach", /there is no forEach\(\) of a map/],
+  ["(args) => print(limits[args.n])", "limits[args.n]", /an object is not looked through/],
+  ["(args) => { for (const [a, b] of ports) print(a); }", "[a, b]", /a list holds numbers or texts/],
   ["(args) => print(header)", "header", /a type is no value/],
   ["(args) => { const { a, b: [c] } = new Map(); print(a, c); }", "new Map()", /no objects to make/],
   ["(args) => print(`${pid.padStart(args.n)}`)", "pid.padStart(args.n)", /a width that is written out/],
   ["(args) => { let a = 1; [a] = [1, 2]; }", "[a]", /as many are assigned/],
   ["(args) => print(ports)", "ports", /`ports` is an array, which a handler cannot use/],
   ["(args) => print(limits.high)", "high", /there is no `high` in it/],
-  ["(args) => print(ports[args.n])", "args.n", /must be written out/],
   ["(args) => m.set(1, pid.toString())", "pid.toString()", /numbers become text where they are printed/],
-  ["(args) => print(comm.slice(1, 3))", "1", /cuts off the end only/],
-  ["(args) => print(comm.trim())", "trim", /there is no method `trim`/],
+  ["(args) => print(comm.substring(-1))", "comm.substring(-1)", /substring\(\) counts from the beginning/],
+  ["(args) => print(comm.trim())", "trim", /there is no trim\(\) in a handler/],
   ["(args) => print(color.GREEN)", "GREEN", /color has no `GREEN`/],
   ["(args) => print(cast(args.p, m))", "m", /this is no type/],
   ['(args) => print(cast(args.p, "u8["))', '"u8["', /this is no type/],
@@ -401,6 +419,22 @@ test("what does not parse is told where it does not", () => {
   assert.deepEqual(diagnostics.map(({ code }) => code), ["syntax"]);
   const native = parseProbes([probe("function () { [native code] }")]);
   assert.deepEqual(native.diagnostics.map(({ message }) => message), ["this function has no source that can be read"]);
+});
+
+test("what is undefined around the handler is asked for when it is compiled", () => {
+  const nothing: Binding = { kind: "nothing", what: "undefined" };
+  const same = (typescript: string, script: string): void => {
+    const handler: FunctionSource = { ...fn(typescript), resolve: (name) => name === "none" ? nothing : resolve(name) };
+    const { program, diagnostics } = parseProbes([{ ...probe(typescript), handler }]);
+    assert.deepEqual(diagnostics, []);
+    assert.equal(printTree(program), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
+  };
+  same("(args) => { if (none !== undefined && pid !== none) return; m.count(); }", "@m = count();");
+  same("(args) => { if (none === undefined || pid === none) m.count(); }", "{ @m = count(); }");
+  same("(args) => { if (none && args.a > none) return; else m.sum(none ?? 3); }", "{ @m = sum(3); }");
+  same("(args) => { if (args.a > 1 && none === null) m.sum(none ? none : 2); }", "if (args.a > 1 && true) { @m = sum(2); }");
+  same("(args) => m.sum(limit ?? none)", "@m = sum(100);");
+  same("(args) => { if (limit === undefined) m.count(); else n.sum(none || limit); }", "{ @n = sum(100); }");
 });
 
 test("what is nested without end is refused", () => {
@@ -430,4 +464,17 @@ test("places lead back to the file", () => {
   assert.equal(file.slice(diagnostic.span.start, diagnostic.span.end), "nothing");
   const { span } = program.probes[0].specs[0];
   assert.equal(file.slice(span.start, span.end), "b");
+});
+
+test("places of one file are one source, whichever lines they know", () => {
+  const lines = ["// first", 'tracepoint("a:b", () => print(one));', "", '  tracepoint("a:b", () => print(two));'];
+  const at = (line: number): ProbeSource => {
+    const text = "\n".repeat(line) + lines[line];
+    const source = probe(lines[line].slice(lines[line].indexOf("()"), -2));
+    return { ...source, handler: { ...source.handler, place: { file: "x.ts", text, offset: text.indexOf("()") } } };
+  };
+  const { diagnostics, pieces } = parseProbes([at(3), at(1)]);
+  const found = diagnostics.map((each) => pieces.local(each));
+  assert.deepEqual(found.map(({ source }) => source.text), Array.from({ length: 2 }, () => ["", ...lines.slice(1)].join("\n")));
+  assert.deepEqual(found.map(({ source, diagnostic: { span } }) => source.text.slice(span.start, span.end)), ["two", "one"]);
 });

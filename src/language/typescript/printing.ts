@@ -41,9 +41,31 @@ function formatOf(unit: Unit, node: js.Expression): Format {
     const callee = refer(unit, node.callee);
     if (callee.kind === "global" && callee.name === "String") return formatOf(unit, node.arguments[0]);
   }
+  const sum = added(node);
+  if (sum !== undefined) {
+    const pieces = sum.map((piece) => formatOf(unit, piece));
+    return { format: pieces.map((piece) => piece.format).join(""), values: pieces.flatMap((piece) => piece.values) };
+  }
   const padded = paddedFormat(unit, node);
   if (padded !== undefined) return padded;
   return { format: "%v", values: [unit.grammar.value(unit, node)] };
+}
+
+/** `"pid " + pid + …`: what stands from the first text on is text; undefined where none is written out. */
+function added(node: js.Expression): js.Expression[] | undefined {
+  if (node.type !== "BinaryExpression" || node.operator !== "+" || node.left.type === "PrivateIdentifier") return undefined;
+  const left = added(node.left);
+  if (left !== undefined) return [...left, node.right];
+  return isText(node.left) || isText(node.right) || added(node.right) !== undefined ? [node.left, node.right] : undefined;
+}
+
+const isText = (node: js.Node): boolean => node.type === "TemplateLiteral" || (node.type === "Literal" && typeof (node as js.Literal).value === "string");
+
+/** Whether it can be printed as text only: made so where it stands. */
+function isFormatted(node: js.Expression): boolean {
+  return isText(node) || added(node) !== undefined || (node.type === "CallExpression" && node.callee.type === "MemberExpression" && !node.callee.computed
+    && node.callee.property.type === "Identifier" && ["toString", "padStart", "padEnd"].includes(node.callee.property.name))
+    || (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "String");
 }
 
 /** `x.toString(16).padStart(8, "0")`, `name.padEnd(16)`: the width of a conversion. */
@@ -71,7 +93,8 @@ export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "
   const [first, ...rest] = node.arguments.map((argument) =>
     argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument);
   if (first === undefined) return done(name === "print" ? "printf" : name, [text("\n", span)]);
-  if (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression") {
+  const textual = isFormatted(first);
+  if (!textual && (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression")) {
     const reference = refer(unit, first);
     if (reference.kind === "map") {
       if (name !== "print" && name !== "printf") return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
@@ -82,7 +105,6 @@ export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "
     if (reference.kind === "entry" && rest.length === 0) return done("print", [reference.access]);
     if (name === "print" && rest.length === 0) return done("print", [valueOf(unit, reference, first)]);
   }
-  const textual = first.type === "TemplateLiteral" || (first.type === "Literal" && typeof first.value === "string");
   if (name === "print" && rest.length === 0 && !textual) return done("print", [unit.grammar.value(unit, first)]);
   const pieces = [first, ...rest].map((argument) => formatOf(unit, argument));
   const format = `${pieces.map((piece) => piece.format).join(" ")}\n`;

@@ -7,12 +7,18 @@ import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
 import { refusedGlobals } from "./refused.ts";
+import { entryAt } from "./tables.ts";
 import { typeNameOf } from "./type-names.ts";
 import type { Reference, Unit } from "./unit.ts";
 import { builtin, call, cast, integer, mapAccess, member, variable } from "./unit.ts";
 
 /** Objects of every program that mean something here. */
 const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "undefined"]);
+
+/** Whether a name is JavaScript's own here. */
+export function isGlobal(unit: Unit, name: string): boolean {
+  return unit.find(name) === undefined && unit.source.resolve(name) === undefined;
+}
 
 export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
   return unit.nested(node, () => referWithin(unit, node));
@@ -60,12 +66,13 @@ function referName(unit: Unit, node: js.Identifier): Reference {
       + " or through strobe's esbuild plugin, which do that");
 }
 
-function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
+export function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
   switch (binding.kind) {
     case "constant": return { kind: "value", expression: constant(unit, binding.value, node, name) };
     case "map": return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
     case "event": return { kind: "event", name: unit.translation.eventName(binding.event, name) };
     case "type": return { kind: "type", type: binding.type, name };
+    case "nothing":
     case "unusable":
       return unit.refuse(node, "type", `\`${name}\` is ${binding.what}, which a handler cannot use`,
         "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own");
@@ -85,7 +92,8 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
   switch (object.kind) {
     case "module": {
       const binding = name === undefined ? undefined : object.member(name);
-      if (name === undefined) return unit.refuse(property, "arguments", "which member must be written out, as the handler sees constants only");
+      if (name === "size" && (object.table?.form === "set" || object.table?.form === "map")) return { kind: "value", expression: integer(BigInt(object.table.entries().length), span) };
+      if (name === undefined) return { kind: "value", expression: entryAt(unit, object, unit.grammar.value(unit, property), node) };
       if (binding === undefined) return unit.refuse(property, "name", `there is no \`${name}\` in it`);
       return bound(unit, binding, name, node);
     }
@@ -211,13 +219,3 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
       return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);
   }
 }
-
-/** Whether reading it twice is as good as once, in cost and in effect. */
-export function isPlain(expression: Expression): boolean {
-  switch (expression.kind) {
-    case "integer": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
-    case "member": case "tuple-index": return isPlain(expression.object);
-    default: return false;
-  }
-}
-

@@ -27,7 +27,6 @@ export const refusedSyntax = {
   TaggedTemplateExpression: { message: "there are no tagged templates in a handler", help: "print(`…`)" },
   SpreadElement: { message: "there is no spread in a handler", help: "name the elements" },
   RestElement: { message: "there are no rest elements in a handler", help: "name the elements" },
-  AssignmentPattern: { message: "there are no default values in a handler: nothing is ever missing", help: "use ?:" },
   RegExpLiteral: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
   async: { message: "a handler cannot wait", help: "leave out `async`; " + inNode },
   generator: { message: "a handler cannot wait", help: "leave out the `*`; " + inNode },
@@ -47,7 +46,7 @@ export type RefusedSyntax = keyof typeof refusedSyntax;
 
 /** Objects that every program has, and no handler. */
 export const refusedGlobals: Readonly<Record<string, Refusal>> = {
-  Math: { message: "there is no Math in the kernel", help: "write a < b ? a : b for a minimum; other mathematics belong in Node" },
+  Math: { message: "there is no Math in the kernel", help: "there are Math.min(), max(), abs(), sign(), floor(), ceil() and trunc(); other mathematics belong in Node" },
   Date: { message: "there is no Date in the kernel", help: "use nsecs, or strftime(format, nsecs)" },
   JSON: { message: "there is no JSON in the kernel", help: "emit({ … }), and JSON.stringify in Node" },
   Object: { message: "there are no objects in the kernel", help: inNode },
@@ -58,6 +57,7 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
   Symbol: { message: "there are no symbols in the kernel", help: inNode },
   RegExp: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
   Error: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
+  performance: { message: "`performance` is Node, and the handler runs in the kernel", help: "use nsecs, or nsecs(\"monotonic\")" },
   process: { message: "`process` is Node, and the handler runs in the kernel", help: "capture what you need: const self = process.pid, outside of the handler" },
   globalThis: { message: "`globalThis` is Node, and the handler runs in the kernel", help: "capture what you need in a constant, outside of the handler" },
   setTimeout: { message: "there are no timers in a handler", help: "use an interval() probe, or a timer in Node" },
@@ -72,4 +72,21 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
   Infinity: { message: "there are no fractions in the kernel, and no Infinity", help: "use the greatest number you need" },
   parseInt: { message: "the kernel reads no numbers from text", help: inNode },
   parseFloat: { message: "there are no fractions in the kernel", help: inNode },
+};
+
+const texts = "texts are built and taken apart in Node: emit() them";
+const walks = "go over it: for (const [key, value] of m), for (const item of list), for (const i of range(n))";
+
+/** Methods that programs like to call, and what to do instead. */
+export const missingMethods: Readonly<Record<string, string>> = {
+  toUpperCase: texts, toLowerCase: texts, trim: texts, trimStart: texts, trimEnd: texts, split: texts, replace: texts, replaceAll: texts, repeat: texts,
+  normalize: texts, lastIndexOf: texts,
+  join: "print(`${a},${b}`), or emit the values and join them in Node", localeCompare: "texts are equal or not; sort them in Node",
+  match: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
+  search: "there are no regular expressions in the kernel: includes(), indexOf(); or match in Node",
+  test: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
+  toFixed: "there are no fractions in the kernel: emit integers, and divide in Node", toPrecision: "there are no fractions in the kernel: emit integers, and divide in Node",
+  padStart: "texts are padded where they are printed: print(`${name.padStart(16)}`)", padEnd: "texts are padded where they are printed: print(`${name.padEnd(16)}`)",
+  forEach: walks, map: walks, filter: walks, reduce: walks, find: walks, every: walks, flatMap: walks, some: `list.includes(value), or ${walks}`,
+  push: "keep values in a map: m.set(index, value)", pop: "keep values in a map: m.delete(index)",
 };

@@ -1,11 +1,12 @@
 // Statements. A mistake ends its statement, and the next one is read.
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
-import { binaryOperators, hasKey, place, unsignedShift } from "./expressions.ts";
+import { assigned, binaryOperators, hasKey, knownThere, knownTruth, place, unsignedShift } from "./expressions.ts";
 import { declaration } from "./declarations.ts";
 import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
 import { choice } from "./switch.ts";
+import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
 import { block, expressionStatement, not, refusal, variable } from "./unit.ts";
 
@@ -32,6 +33,11 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "ExpressionStatement": return expression(unit, node.expression);
     case "VariableDeclaration": return declaration(unit, node);
     case "IfStatement": {
+      const known = knownTruth(unit, node.test);
+      if (known !== undefined) {
+        const taken = known ? node.consequent : node.alternate;
+        return taken ? [body(unit, taken)] : [];
+      }
       const condition = unit.grammar.condition(unit, node.test);
       const then = body(unit, node.consequent);
       return [{ kind: "if", condition, then, ...(!node.alternate ? {} : { otherwise: body(unit, node.alternate) }), span }];
@@ -45,6 +51,7 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "ContinueStatement": return jump(unit, node);
     case "LabeledStatement": return labelled(unit, node);
     case "ReturnStatement":
+      if (node.argument && isUndefined(unit, node.argument)) return [{ kind: "return", span }];
       // `return m.count()`: what gives no value is done, and nothing is returned.
       if (node.argument?.type === "CallExpression") {
         const outcome = unit.grammar.call(unit, node.argument);
@@ -60,6 +67,11 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "DebuggerStatement":
     case "ForInStatement": return unit.refuseSyntax(node, node.type);
   }
+}
+
+/** `undefined`, which is what a handler returns anyway; `void exit()` is for its effect. */
+function isUndefined(unit: Unit, node: js.Expression): boolean {
+  return node.type === "Identifier" && node.name === "undefined" && unit.find(node.name) === undefined;
 }
 
 /** An expression for its effect. */
@@ -88,6 +100,9 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
         otherwise: block(expression(unit, node.alternate), unit.span(node.alternate)), span,
       }];
     case "SequenceExpression": return node.expressions.flatMap((inner) => expression(unit, inner));
+    case "UnaryExpression":
+      if (node.operator === "void") return expression(unit, node.argument);
+      break;
     default:
   }
   return [expressionStatement(unit.grammar.value(unit, node), span)];
@@ -113,21 +128,30 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
   const span = unit.span(node);
   if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=") return together(unit, node.left, node.right, span);
   const target = place(unit, node.left);
-  const assigned = unit.grammar.value(unit, node.right);
+  const operand = unit.grammar.value(unit, node.right);
   const assign = (value: Expression, operator: Extract<Statement, { kind: "assign" }>["operator"] = null): Statement =>
     ({ kind: "assign", target, operator, value, span });
-  const only = (condition: Expression): Statement => ({ kind: "if", condition, then: block([assign(assigned)], span), span });
+  const only = (condition: Expression): Statement => ({ kind: "if", condition, then: block([assign(operand)], span), span });
+  const there = knownThere(unit, node.left);
+  if (there !== undefined) {
+    // Whoever asks later is to know what it was given.
+    const given = operand.kind === "map" && operand.keys.length > 0 && (node.operator === "=" || node.operator === "??=")
+      ? hasKey(unit, operand, node.right) : { kind: "boolean", value: true, span, type: unknownType } as const;
+    const isThere: Statement = { kind: "assign", target: variable(there, span), operator: null, value: given, span };
+    if (node.operator === "=") return [isThere, assign(operand)];
+    if (node.operator === "??=") return [{ kind: "if", condition: not(variable(there, span), span), then: block([isThere, assign(operand)], span), span }];
+  }
   switch (node.operator) {
-    case "=": return [assign(assigned)];
+    case "=": return [target.kind === "map" ? assigned(target, operand, span) : assign(operand)];
     case "&&=": return [only(target)];
     case "||=": return [only(not(target, span))];
     case "??=":
       if (target.kind !== "map") return unit.refuse(node, "type",
-        "a variable is never missing", "`??=` is for entries of maps: m.at(key).value ??= 0");
+        "this variable is never missing", "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0");
       return [only(not(hasKey(unit, target, node), span))];
-    case ">>>=": return [assign(unsignedShift(target, assigned, span))];
+    case ">>>=": return [assign(unsignedShift(target, operand, span))];
     case "**=": return unit.refuseSyntax(node, "**");
-    default: return [assign(assigned, binaryOperators[node.operator.slice(0, -1)])];
+    default: return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];
   }
 }
 

@@ -307,3 +307,12 @@ export function block(statements: readonly Statement[], span: Span): Block {
 export function expressionStatement(expression: Expression, span: Span): Statement {
   return { kind: "expression", expression, span };
 }
+
+/** Whether reading it twice is as good as once, in cost and in effect. */
+export function isPlain(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "integer": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
+    case "member": case "tuple-index": return isPlain(expression.object);
+    default: return false;
+  }
+}
