@@ -1,6 +1,6 @@
 // perf_event_open(2) and its ioctls.
 import { readFileSync } from "node:fs";
-import { check, LinuxError } from "./error.ts";
+import { check, EINVAL, LinuxError } from "./error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "./ffi.ts";
 
 export const PERF_TYPE_HARDWARE = 0;
@@ -108,6 +108,10 @@ function perfHint(code: number, options: PerfEventOptions): string | undefined {
   if (code === 2 && options.type === PERF_TYPE_HARDWARE) return "this machine has no such hardware counter (virtual machines often have none)";
   if (code === 95 && options.type === PERF_TYPE_HARDWARE) return "this machine's counters do not support sampling on that event";
   if (code === 3) return `process ${options.pid} has gone`;
+  if (code === EINVAL && options.sampleFrequency !== undefined) {
+    const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "latin1").trim();
+    if (options.sampleFrequency > Number(most)) return `the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)`;
+  }
   if (code === 28) return "the hardware has no free breakpoint or counter";
   return undefined;
 }

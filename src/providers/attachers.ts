@@ -3,13 +3,14 @@ import { attachToKernelSites } from "./kprobe-attachment.ts";
 import type { Attacher } from "./provider.ts";
 import { attachToUserSites } from "./user-attachment.ts";
 
-export const uprobes: Attacher = { followsCommand: true, attach: (request) => attachToUserSites(request, false) };
-export const uretprobes: Attacher = { followsCommand: true, attach: (request) => attachToUserSites(request, true) };
-export const kprobes: Attacher = { attach: (request) => attachToKernelSites(request, false) };
+export const uprobes: Attacher = { followsCommand: true, lastRunsFirst: true, attach: (request) => attachToUserSites(request, false) };
+export const uretprobes: Attacher = { followsCommand: true, lastRunsFirst: true, attach: (request) => attachToUserSites(request, true) };
+export const kprobes: Attacher = { lastRunsFirst: true, attach: (request) => attachToKernelSites(request, false) };
 export const kretprobes: Attacher = { attach: (request) => attachToKernelSites(request, true) };
 
 /** Instructions of programs and of the kernel. */
 export const instructions: Attacher = {
   followsCommand: true,
+  lastRunsFirst: true,
   attach: (request) => (request.binding.defaultSpace === "user" ? uprobes : kprobes).attach(request),
 };

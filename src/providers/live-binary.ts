@@ -1,5 +1,5 @@
 // Executables and libraries of this machine: found as the shell and the dynamic loader find them, read as far as asked.
-import { lstatSync, readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { CallFrames } from "../debuginfo/call-frames.ts";
 import { landingPads, type LandingPad } from "../debuginfo/landing-pads.ts";
@@ -11,7 +11,7 @@ import { librariesNamed, libraryNames } from "../debuginfo/loader-cache.ts";
 import { pltEntries } from "../debuginfo/plt.ts";
 import { libraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
-import { processMaps } from "../linux/procfs.ts";
+import { mappedFile, processMaps, withoutDeleted } from "../linux/procfs.ts";
 import { noteFile } from "../linux/seen-files.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
 import { embeddedSymbols } from "./embedded-symbols.ts";
@@ -207,9 +207,9 @@ function goProgram(elf: Elf): GoProgram | undefined {
 }
 
 /** Opens a binary at a path (absolute in `root`, a folder or ""); undefined when there is no ELF file. */
-export function openBinary(path: string, root = ""): LiveBinary | undefined {
+export function openBinary(path: string, root = "", shownPath = path): LiveBinary | undefined {
   try {
-    return new LiveBinary(resolveIn(root, path), path, root);
+    return new LiveBinary(resolveIn(root, path), shownPath, root);
   } catch (error) {
     return absent(error);
   }
@@ -224,14 +224,17 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
   const isPath = pathOrName.includes("/");
   if (pid !== undefined) {
     const mapped = mappedBinaries(pid);
-    const path = mapped.find((each) => (isPath ? each : posix.basename(each)) === pathOrName)
+    const wanted = isPath ? linkedFolder(root, posix.resolve(pathOrName)) : pathOrName;
+    const path = mapped.find((each) => (isPath ? each : posix.basename(each)) === wanted)
       ?? mapped.find((each) => !isPath && namesLibrary(posix.basename(each), pathOrName));
     // The kernel names mapped files from our own root, and those of another mount namespace from that one's.
-    const found = path === undefined ? undefined : (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path);
+    const removed = path === undefined ? undefined : removedFile(path, pid);
+    const found = path === undefined ? undefined
+      : removed === undefined ? (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path) : openBinary(removed, "", path);
     if (found !== undefined) return found;
   }
   if (isPath && !pathOrName.startsWith("/")) noteFile(".");
-  if (isPath) return openBinary(posix.resolve(pathOrName), root);
+  if (isPath) return openBinary(posix.resolve(pathOrName), root, pathOrName);
   if (pathOrName === "") return undefined;
   for (const folder of (process.env["PATH"] ?? DEFAULT_PATH).split(":")) {
     const path = posix.resolve(folder, pathOrName);
@@ -256,7 +259,7 @@ export function mappedBinaries(pid: number): readonly string[] {
   }
   const paths = new Set<string>();
   for (const mapping of processMaps(pid)) {
-    if (mapping.path.startsWith("/") && mapping.permissions[2] === "x") paths.add(mapping.path.replace(/ \(deleted\)$/, ""));
+    if (mapping.path.startsWith("/") && mapping.permissions[2] === "x") paths.add(withoutDeleted(mapping.path));
   }
   let executable: string | undefined;
   try {
@@ -265,6 +268,25 @@ export function mappedBinaries(pid: number): readonly string[] {
     absent(error);
   }
   return [...paths].sort((a, b) => Number(b === executable) - Number(a === executable));
+}
+
+/** Leads to a file that a process runs, or has as a library, and that was removed or replaced since. */
+function removedFile(path: string, pid: number): string | undefined {
+  const mappings = processMaps(pid);
+  if (mappings.some((mapping) => mapping.path === path)) return undefined;
+  const mapping = mappings.find((each) => withoutDeleted(each.path) === path);
+  return mapping && mappedFile(pid, mapping);
+}
+
+/** A path as the kernel names it, whose file may be gone: /bin is a link nearly everywhere. */
+function linkedFolder(root: string, path: string): string {
+  if (root !== "") return path;
+  try {
+    return posix.join(realpathSync(posix.dirname(path)), posix.basename(path));
+  } catch (error) {
+    absent(error);
+    return path;
+  }
 }
 
 /** Where a process's files are for us: "" when it sees the same ones. */

@@ -50,12 +50,6 @@ export const usdt: Provider = {
       .filter((probe) => matches(namespace, probe.provider) && matches(name, probe.name))
       .map((probe): Found => ({ binary, probe })));
     if (found.length === 0) return notFound(spec, binaries, name, options);
-    if (namespace === "*" && !hasWildcard(name)) {
-      const spaces = new Set(found.map(({ probe }) => probe.provider));
-      if (spaces.size > 1 && !hasWildcard(target)) {
-        return refused(spec, "name", `several namespaces have a probe \`${name}\``, `say which: ${[...spaces].map((space) => `\`usdt:${target}:${space}:${name}\``).join(", ")}`);
-      }
-    }
     return inVariants(spec, found, system, options);
   },
 

@@ -49,11 +49,12 @@ export class Attachments {
   attach(programs: readonly LoadedProgram[]): void {
     const { missingProbes, trouble, log } = this.#options;
     const failed: { probe: string; reason: string }[] = [];
-    for (const loaded of programs) {
+    const probes = programs.filter(({ program }) => !isEdge(program.provider)).map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
+    const [reversed, others] = [probes.filter(({ attacher }) => attacher.lastRunsFirst), probes.filter(({ attacher }) => !attacher.lastRunsFirst)];
+    for (const { loaded, attacher } of [...others, ...reversed.reverse()]) this.#ofProgram.set(loaded, this.#attach(loaded, attacher));
+    for (const { loaded } of probes) {
       const { program } = loaded;
-      if (isEdge(program.provider)) continue;
-      const attachment = this.#attach(loaded);
-      this.#ofProgram.set(loaded, attachment);
+      const attachment = this.#ofProgram.get(loaded)!;
       this.sites += attachment.attached;
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
       for (const text of attachment.notes ?? []) trouble({ kind: "message", text });
@@ -70,9 +71,13 @@ export class Attachments {
     }
   }
 
-  #attach({ program, descriptor }: LoadedProgram): Attachment {
-    const attacher = this.#options.findAttacher(program.provider);
-    if (attacher === undefined) throw new Error(`strobe: the provider "${program.provider}" attaches nothing`);
+  #attacherOf({ program: { provider } }: LoadedProgram): Attacher {
+    const attacher = this.#options.findAttacher(provider);
+    if (attacher === undefined) throw new Error(`strobe: the provider "${provider}" attaches nothing`);
+    return attacher;
+  }
+
+  #attach({ program, descriptor }: LoadedProgram, attacher: Attacher): Attachment {
     const pid = this.#options.pidFor(attacher);
     return attacher.attach({
       program: descriptor, binding: program.binding, sites: program.sites, cookies: program.cookies.map(BigInt),

@@ -166,6 +166,36 @@ test("static probes: every argument form, semaphores, wildcards", async () => {
   assert.deepEqual(wild.split("\n").sort(), [`@[usdt:${usdt}:demo:guarded]: 5`, `@[usdt:${usdt}:demo:step]: 5`]);
 });
 
+test("a static probe's name without a namespace means those of all", async () => {
+  const path = compileC(folder.path, "spaces", `#include <sys/sdt.h>
+    int main(void) { for (int i = 0; i < 3; i++) { DTRACE_PROBE1(here, step, i); DTRACE_PROBE2(there, step, i, 10L); DTRACE_PROBE(here, rest); } return 0; }`);
+  for (const probe of ["step", "*:step"]) {
+    assert.equal(await over(path, `usdt:${path}:${probe} { @[probe] = sum(arg0); }`), `@[usdt:${path}:here:step]: 3\n@[usdt:${path}:there:step]: 3`);
+  }
+  const { code, stderr } = await strobe(["-e", `usdt:${path}:* { @ = sum(arg0); }`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /error: usdt:.*\/spaces:here:rest has no arguments\n/);
+});
+
+test("clauses at one place run as they are written", async () => {
+  for (const [command, probe, wild] of [
+    [`${calls} 1`, `uprobe:${calls}:middle`, `uprobe:${calls}:middl*`], [`${calls} 1`, `uretprobe:${calls}:middle`, `uretprobe:${calls}:middl*`],
+    [calls, `uprobe:${calls}:leaf_box+0`, `insn:${calls}:leaf_box:0`], [`${syscalls} 1`, "tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_enter_getppi*"],
+  ] as const) {
+    const clauses = [probe, wild, probe, probe].map((one, i) => `${one} /pid == cpid/ { printf("${i}"); }`);
+    assert.equal(await over(command, clauses.join("\n")), "0123", probe);
+  }
+});
+
+test("probes of a program are named as it was", async () => {
+  for (const [written, named] of [["./calls", "./calls"], [`${folder.path}/./calls`, `${folder.path}/./calls`], [`"${calls}"`, calls]]) {
+    const { stdout } = await strobe(["-q", "-c", `${calls} 1`, "-e", `uprobe:${written}:leaf_box { print(probe); }`], { cwd: folder.path });
+    assert.match(stdout, new RegExp(`^uprobe:${named.replaceAll(".", "\\.")}:leaf_box$`, "m"));
+    const { stdout: list } = await strobe(["-l", `uprobe:${written}:leaf_box`], { cwd: folder.path });
+    assert.equal(list, `uprobe:${named}:leaf_box\n`);
+  }
+});
+
 test("intervals tick on the host", async () => {
   const { stdout } = await strobe(["-q", "-e", "interval:ms:5 { @n++; if (@n == 3) { exit(); } }"]);
   assert.equal(stdout.trim(), "@n: 3");

@@ -54,6 +54,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       const number = argumentNumber(name)!;
       const count = kernel?.numbered?.length ?? 0;
       if (number < count) return node(u64);
+      if (body.provider === "usdt" && count === 0) return node(report(body, "placement", span, `${body.sites[0]?.name ?? "the probe"} has no arguments`));
       if (count > 0) return node(report(body, "placement", span, `${name} is not available here`, `arguments go from arg0 to arg${count - 1}`));
       return node(report(body, "placement", span, `${name} is not available in ${where(body)}`, kernel?.args === undefined ? undefined : "use args.NAME here"));
     }
