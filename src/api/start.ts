@@ -43,9 +43,10 @@ async function start(first: string | Probe, rest: readonly (Probe | TraceOptions
 }
 
 /** What JavaScript lets through. */
-function checkOptions({ pid, queueLimit, maxOverhead }: Pick<TraceOptions, "pid" | "queueLimit" | "maxOverhead"> = {}): void {
+function checkOptions({ pid, command, queueLimit, maxOverhead }: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "maxOverhead"> = {}): void {
   const natural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
   if (pid !== undefined && !natural(pid)) throw new TypeError("strobe: pid is the number of a process");
+  if (pid !== undefined && command !== undefined) throw new TypeError("strobe: pid and command exclude each other: trace a process that runs, or one that is started");
   if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity) throw new TypeError("strobe: queueLimit is a number of events");
   if (maxOverhead !== undefined && !(typeof maxOverhead === "number" && maxOverhead > 0 && maxOverhead <= 1)) {
     throw new TypeError("strobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %");

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { compileScript, thisMachine } from "../api/compile.ts";
 import { ScriptError } from "../language/diagnostic.ts";
-import { listProbes, splitPattern } from "../providers/registry.ts";
+import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
@@ -48,7 +48,7 @@ function* listed(options: Options): Iterable<Listed> {
   if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
     const system = thisMachine();
     if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
-    else for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? listProbes(pattern, system, { verbose, pid });
+    else for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? probesOf(pattern, options);
     return;
   }
   yield* probesOfScript(options);
@@ -64,11 +64,25 @@ function* probesOfScript(options: Options): Iterable<Listed> {
   const { source, positional } = readScript(options);
   const { program, diagnostics } = compileScript(source, { positional, named: options.named, pid: options.pid, unsafe: true });
   if (diagnostics.some(({ severity, code }) => severity === "error" && code === "syntax")) throw new ScriptError(program.source, diagnostics);
-  const system = thisMachine();
+  let none = true;
   for (const { specs } of program.probes) {
     for (const { text } of specs) {
-      if (splitPattern(text).length === 1) yield { probe: text };
-      else yield* listProbes(text, system, { verbose: options.verbose, pid: options.pid });
+      for (const one of splitPattern(text).length === 1 ? [{ probe: text }] : probesOf(text, options)) {
+        none = false;
+        yield one;
+      }
     }
+  }
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (none && errors.length > 0) throw new ScriptError(program.source, errors);
+}
+
+/** What is wrong with a file that the pattern means is thrown with the pattern. */
+function* probesOf(pattern: string, { verbose, pid }: Options): Iterable<Listed> {
+  try {
+    yield* listProbes(pattern, thisMachine(), { verbose, pid });
+  } catch (error) {
+    if (isDamage(error)) error.message += `, looking for \`${pattern}\``;
+    throw error;
   }
 }

@@ -32,6 +32,9 @@ test("-d takes stages, or all of them", () => {
   assert.deepEqual(readOptions(["-d", "-e", "x"]).debug, ["all"]);
   assert.deepEqual(readOptions(["-d", "ir,asm", "-e", "x"]).debug, ["ir", "asm"]);
   assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
+  for (const words of [["-d", "foo"], ["-dast,foo"], ["--debug=foo"]]) {
+    assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError('-d takes one of tree, ir, asm, verifier, all, not "foo"'));
+  }
 });
 
 test("-I and --include may be given more than once", () => {
@@ -43,6 +46,11 @@ test("bpftrace's options for what strobe does anyway have no effect", () => {
   const plain = readOptions(["-e", "x", "one"]);
   assert.deepEqual(readOptions(["--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
   assert.throws(() => readOptions(["-e", "x", "--no-feature"]), /--no-feature needs a value/);
+  assert.throws(() => readOptions(["-e", "x", "--usdt-file-activation=1"]), /--usdt-file-activation takes no value/);
+  assert.throws(() => readOptions(["--no-feature=uprobe_multi,foo"]), new UsageError('--no-feature takes one of kprobe_multi, kprobe_session, uprobe_multi, not "foo"'));
+  assert.throws(() => readOptions(["--dwarf-pid", "x"]), new UsageError('--dwarf-pid takes the number of a process, not "x"'));
+  assert.throws(() => readOptions(["--traceable-functions", "/missing"]), /--traceable-functions takes a file that can be read: ENOENT/);
+  assert.deepEqual(readOptions(["--traceable-functions", "/proc/version", "-e", "x", "one"]), plain);
 });
 
 test("-k asks for warnings, as does -kk of old scripts", () => {
@@ -60,7 +68,22 @@ test("a filter of probes is a regular expression", () => {
 
 test("bpftrace's options that strobe has no way to follow are refused with the reason", () => {
   assert.throws(() => readOptions(["--emit-elf", "out", "-e", "x"]), new UsageError("--emit-elf is not supported: strobe makes its programs in memory: -d asm shows them"));
-  for (const option of ["--emit-llvm", "--mode=bench"]) assert.throws(() => readOptions([option, "-e", "x"]), /is not supported: /);
+  assert.throws(() => readOptions(["--emit-llvm", "out", "-e", "x"]), /is not supported: /);
+});
+
+test("--mode is another way to say what is done", () => {
+  const { suite, fmt } = readOptions(["--mode", "bench", "-e", "x"]);
+  assert.deepEqual([suite, fmt], ["bench", false]);
+  assert.equal(readOptions(["--mode=test", "-e", "x"]).suite, "test");
+  assert.equal(readOptions(["--mode=format", "-e", "x"]).fmt, true);
+  assert.throws(() => readOptions(["--mode=codegen"]), new UsageError('--mode takes one of test, bench, format, not "codegen"'));
+});
+
+test("the start of a long option's name will do where it is only one's", () => {
+  assert.equal(readOptions(["--verb", "-e", "x"]).verbose, true);
+  assert.equal(readOptions(["--out=file", "-e", "x"]).output, "file");
+  assert.throws(() => readOptions(["--no"]), new UsageError("--no may be --no-warnings or --no-feature"));
+  assert.equal(readOptions(["--debug", "ir", "-e", "x"]).debug[0], "ir");
 });
 
 test("what makes no sense is said", () => {

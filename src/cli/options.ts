@@ -1,12 +1,14 @@
 // The command line, after bpftrace's manual. Options may stand anywhere before `--`; what is left are the script's.
 
+import { closeSync, openSync } from "node:fs";
+
 interface Flag {
   readonly short?: string;
   readonly long?: string;
   /** The value's name in the help; absent for a switch. */
   readonly value?: string;
-  /** The value may be left out: only these words are taken for one. */
-  readonly words?: readonly string[];
+  /** The value that it has when none follows; absent where one must. */
+  readonly otherwise?: string;
   readonly group: "What to run" | "What to trace" | "Output" | "Safety" | "Troubleshooting";
   readonly doc: string;
 }
@@ -29,6 +31,7 @@ export const flags = {
   fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
   test: { long: "test", group: "What to run", doc: "run the script's test: probes, and say which fail" },
   bench: { long: "bench", group: "What to run", doc: "run the script's bench: probes, and say what each takes" },
+  mode: { long: "mode", value: "MODE", group: "What to run", doc: "another way to say --test, --bench or --fmt: test, bench, format" },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
   pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
@@ -50,29 +53,32 @@ export const flags = {
   },
   unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
-  debug: { short: "d", long: "debug", value: "STAGE", words: [...stages, ...Object.keys(otherStages)], group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
+  debug: { short: "d", long: "debug", value: "STAGE", otherwise: "all", group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
 } as const satisfies Record<string, Flag>;
 
 type FlagName = keyof typeof flags;
 
-/** bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. By how they are written: takes a value? */
-const withoutEffect: ReadonlyMap<string, boolean> = new Map([
+/** bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. With what looks at a value, where one is taken. */
+const withoutEffect: Readonly<Record<string, ((value: string) => void) | undefined>> = {
   // Semaphores are always counted by file.
-  ["--usdt-file-activation", false],
+  "usdt-file-activation": undefined,
   // Tables for unwinding are made of every process that is met.
-  ["--dwarf-pid", true],
+  "dwarf-pid": (value) => void readPid("--dwarf-pid", value),
   // Features are probed when they are needed, and functions asked of the kernel itself.
-  ["--no-feature", true], ["--traceable-functions", true],
+  "no-feature": (value) => { for (const one of value.split(",")) oneOf("--no-feature", one, ["kprobe_multi", "kprobe_session", "uprobe_multi"]); },
+  "traceable-functions": readable,
   // There is no LLVM.
-  ["--verify-llvm-ir", false],
-]);
+  "verify-llvm-ir": undefined,
+};
 
 /** bpftrace's that strobe cannot do: why. */
-const refusedOptions: ReadonlyMap<string, string> = new Map([
-  ["--emit-elf", "strobe makes its programs in memory: -d asm shows them"],
-  ["--emit-llvm", "there is no LLVM: -d ir shows the intermediate code"],
-  ["--mode", "strobe has --test and --bench, and strobe fmt lays scripts out"],
-]);
+const refusedOptions: Readonly<Record<string, string>> = {
+  "emit-elf": "strobe makes its programs in memory: -d asm shows them",
+  "emit-llvm": "there is no LLVM: -d ir shows the intermediate code",
+};
+
+/** bpftrace's other way to say what is done. */
+const modes: Readonly<Record<string, "test" | "bench" | "fmt">> = { test: "test", bench: "bench", format: "fmt" };
 
 export interface Options {
   readonly execute?: string;
@@ -131,6 +137,7 @@ export function readOptions(argv: readonly string[]): Options {
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
     else if (name === "debuginfo") debuginfo.push(...value.split(":").filter((folder) => folder !== ""));
+    else if (name === "mode") values.set(modes[oneOf("--mode", value, Object.keys(modes))], "");
     else values.set(name, value);
   };
 
@@ -141,34 +148,25 @@ export function readOptions(argv: readonly string[]): Options {
       break;
     }
     if (word.startsWith("--")) {
-      const [, text, equals, given] = /^--([^=]*)(=?)(.*)$/s.exec(word) ?? [];
+      const [, start, equals, given] = /^--([^=]*)(=?)(.*)$/s.exec(word) ?? [];
+      const text = wholeName(start);
       const name = flagNamed("long", text);
-      const ignored = withoutEffect.get(`--${text}`);
-      if (!name && ignored !== undefined) {
-        if (ignored && !equals && argv[++at] === undefined) throw new UsageError(`--${text} needs a value`);
+      const refused = refusedOptions[text];
+      if (refused !== undefined) throw new UsageError(`--${text} is not supported: ${refused}`);
+      const check = withoutEffect[text];
+      if (name === undefined ? check === undefined : !takesValue(name)) {
+        if (equals) throw new UsageError(`--${text} takes no value`);
+        if (name !== undefined) set(name, "");
         continue;
       }
-      const refused = refusedOptions.get(`--${text}`);
-      if (refused !== undefined) throw new UsageError(`--${text} is not supported: ${refused}`);
-      if (!name) throw new UsageError(`unknown option --${text} (the script's own parameters go behind a lone --)`);
-      if (!takesValue(name)) {
-        if (equals) throw new UsageError(`--${text} takes no value`);
-        set(name, "");
-      } else {
-        const next = equals ? given : following(name, argv[at + 1]);
-        if (!equals && next === argv[at + 1]) at++;
-        if (next === undefined) throw new UsageError(`--${text} needs a value`);
-        set(name, next);
-      }
+      const next = equals ? given : name === undefined ? argv[at + 1] : following(name, argv[at + 1]);
+      if (!equals && next === argv[at + 1]) at++;
+      if (next === undefined) throw new UsageError(`--${text} needs a value`);
+      if (name !== undefined) set(name, next);
+      else check?.(next);
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
-        const ignored = withoutEffect.get(`-${word[letter]}`);
-        if (!name && ignored === false) continue;
-        if (!name && ignored) {
-          if (word.length === letter + 1 && argv[++at] === undefined) throw new UsageError(`-${word[letter]} needs a value`);
-          break;
-        }
         if (!name) throw new UsageError(`unknown option -${word[letter]}`);
         if (!takesValue(name)) {
           set(name, "");
@@ -199,7 +197,7 @@ export function readOptions(argv: readonly string[]): Options {
     suite: has("test") ? "test" : has("bench") ? "bench" : undefined,
     help: has("help"),
     version: has("version"),
-    pid: values.has("pid") ? readPid(values.get("pid") ?? "") : undefined,
+    pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
     command: values.get("command"),
     follow: has("follow"),
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
@@ -226,15 +224,23 @@ function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
   return (Object.keys(flags) as FlagName[]).find((name) => (flags[name] as Flag)[kind] === text);
 }
 
+/** GNU's way: the start of a long option's name will do where only one begins so. @throws UsageError */
+function wholeName(start: string): string {
+  const names = [...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []), ...Object.keys(withoutEffect), ...Object.keys(refusedOptions)];
+  const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
+  if (meant.length === 0) throw new UsageError(`unknown option --${start} (the script's own parameters go behind a lone --)`);
+  if (meant.length > 1) throw new UsageError(`--${start} may be ${meant.map((name) => `--${name}`).join(" or ")}`);
+  return meant[0];
+}
+
 function takesValue(name: FlagName): boolean {
   return (flags[name] as Flag).value !== undefined;
 }
 
-/** The next word as a flag's value; where the value may be left out, only if it is one of the known words. */
+/** The next word as a flag's value; where the value may be left out, only if it is no option. */
 function following(name: FlagName, next: string | undefined): string | undefined {
-  const { words } = flags[name] as Flag;
-  if (!words) return next;
-  return next !== undefined && next.split(",").every((part) => words.includes(part)) ? next : "all";
+  const { otherwise } = flags[name] as Flag;
+  return otherwise !== undefined && (next === undefined || next.startsWith("-")) ? otherwise : next;
 }
 
 function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
@@ -243,10 +249,18 @@ function oneOf<T extends string>(flag: string, value: string, choices: readonly 
   return found;
 }
 
-function readPid(text: string): number {
+function readPid(flag: string, text: string): number {
   const pid = /^[0-9]+$/.test(text) ? Number(text) : 0;
-  if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`-p takes the number of a process, not "${text}"`);
+  if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`${flag} takes the number of a process, not "${text}"`);
   return pid;
+}
+
+function readable(file: string): void {
+  try {
+    closeSync(openSync(file, "r"));
+  } catch (error) {
+    throw new UsageError(`--traceable-functions takes a file that can be read: ${(error as Error).message}`);
+  }
 }
 
 function readPattern(text: string): RegExp {

@@ -211,6 +211,21 @@ test("-h, -V and --info", async () => {
   assert.match(info.stdout, /BTF/);
 });
 
+test("what is wrong is told with where", async () => {
+  const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "utf8").trim();
+  const often = await strobe(["-e", "profile:hz:999999999 { }"]);
+  assert.equal(often.code, 1);
+  assert.ok(often.stderr.includes(`(EINVAL); the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)\n`), often.stderr);
+  const none = await strobe(["-l", "-e", "tracepoint:sched:sched_swich { }"]);
+  assert.deepEqual([none.stdout, none.code], ["", 1]);
+  assert.match(none.stderr, /^-e:1:1: error: there is no tracepoint `sched:sched_swich`\n/);
+  const cut = join(folder.path, "cut");
+  writeFileSync(cut, readFileSync(syscalls).subarray(0, 2000), { mode: 0o755 });
+  const listing = await strobe(["-l", `uprobe:${cut}:*`]);
+  assert.equal(listing.code, 1);
+  assert.ok(listing.stderr.startsWith(`strobe: malformed ELF file: something lies outside the file, looking for \`uprobe:${cut}:*\`\n`), listing.stderr);
+});
+
 test("misuse says how to use it", async () => {
   for (const args of [["--nonsense"], [], ["-p", "x", "-e", "begin {}"], ["no-such-file.bt"]]) {
     const { stderr, code } = await strobe(args);

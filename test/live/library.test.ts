@@ -240,6 +240,7 @@ test("what is wrong with a script is a ScriptError with its place", async () => 
     assert.match(error.message, /^mine\.bt:1:24: error: unknown identifier `pidd`\n/);
     return true;
   });
+  await assert.rejects(trace("begin { }", { pid: process.pid, command: "true" }), { message: /^strobe: pid and command exclude each other/ });
   await assert.rejects(trace("tracepoint:syscalls:sys_enter_opena { }"), (error) =>
     error instanceof ScriptError && /sys_enter_open/.test(error.diagnostics[0].help ?? ""));
   await assert.rejects(trace("begin { system(\"true\"); }"), (error) =>
