@@ -10,7 +10,7 @@ export function nearest(name: string, candidates: Iterable<string>, most = 3): s
   const found: { candidate: string; distance: number }[] = [];
   const seen = new Set<string>();
   for (const candidate of candidates) {
-    if (seen.has(candidate) || candidate === name) continue;
+    if (seen.has(candidate) || candidate === name || candidate === "") continue;
     seen.add(candidate);
     const other = candidate.toLowerCase();
     let distance = Math.abs(other.length - wanted.length) <= limit ? editDistance(wanted, other, limit) : limit + 1;

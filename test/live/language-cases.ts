@@ -38,6 +38,13 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "literals up to 64 bits", script: begin("print((1 << 63, 9223372036854775807 + 1, 9223372036854775807 * 2, -9223372036854775808));"),
     output: `(9223372036854775808, 9223372036854775808, 18446744073709551614, -9223372036854775808)\n${end}` },
 
+  { name: "a number of a type wraps at its width", script: begin("print((-(uint64)1, -(uint32)1, -(uint8)1, -(int8)5));"), output: `(18446744073709551615, 4294967295, 255, -5)\n${end}` },
+  { name: "texts that are written out", script: begin('print(("hello" + 1, 2 + "hello", "hello" + 9, "a" < "b", "b" <= "a", "a" > "", "é" >= "e"));'), output: `(ello, llo, , true, false, true, true)\n${end}` },
+  { name: "a map that is made of itself", script: begin("@n = @n + 1; @k[1] = @k[1] * 2; print(@n);"), output: `@n: 1\n${maps("@k[1]: 0\n@n: 1\n")}` },
+  { name: "structs and enums declared in a struct", output: `(4, 8, 16, 24)\n(B, 5)\n${end}`,
+    script: `struct outer { struct inner { int x; } first; struct inner second; enum place { A = 4, B } at; struct inner *many[1]; }; ${begin(
+      "print((sizeof(struct inner), offsetof(struct outer, at), offsetof(struct outer, many), sizeof(struct outer))); print(((enum place)5, B + 0));")}` },
+
   // addresses
   { name: "the address of a variable", script: begin("$x = 5; $p = &$x; print(*$p); print($p == &$x); $x = 9; print(*$p); $q = &$p; print(**$q);"), output: `5\ntrue\n9\n9\n${end}` },
   { name: "the address of text, tuples and records", script: begin('$s = "abc"; $p = &$s; print(str($p)); $t = (1, 2); print(*&$t); print((*&$t).1); $r = (a=1, b=2); print((&$r).b);'),

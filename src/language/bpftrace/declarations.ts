@@ -84,9 +84,11 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
     if (p.atWord("enum")) {
       const found = parseEnum(p);
       into.enums.push(found);
-      base = { name: "int", pointers: 0, dimensions: [], span: found.span };
+      base = { ...(found.name === "" ? { name: "int" } : { name: found.name, tag: "enum" as const }), pointers: 0, dimensions: [], span: found.span };
     } else {
       nested = parseStruct(p, into);
+      // As in C, its name is known outside as well.
+      if (nested.name !== "") into.structs.push(nested);
     }
   } else {
     base = parseType(p);
@@ -104,7 +106,7 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
         if (of === undefined) {
           // An array of, or a pointer to, a struct defined on the spot: give the struct a name and refer to it.
           const name = nested!.name === "" ? `anonymous at ${nested!.span.start}` : nested!.name;
-          if (!into.structs.some((s) => s.name === name)) into.structs.push({ ...nested!, name });
+          if (nested!.name === "" && !into.structs.some((s) => s.name === name)) into.structs.push({ ...nested!, name });
           of = { name, tag: nested!.union ? "union" : "struct", pointers: 0, dimensions: [], span: nested!.span };
         }
         members.push(parseDeclarator(p, of));
@@ -262,11 +264,12 @@ export function parseMapDeclaration(p: Cursor): MapDeclaration {
   p.expect("=", "after the map's name");
   const storage = p.expectName("a kind of map (hash, lruhash, percpuhash, percpulruhash)").text;
   p.expect("(", "after the kind of map");
-  const entries = p.at(")") ? undefined : Number(constantExpression(p, "the number of entries"));
+  if (p.at(")")) p.fail(`how many entries @${name} has room for is missing: \`${storage}(100)\``);
+  const entries = Number(constantExpression(p, "the number of entries"));
   p.expect(")", "after the number of entries");
   const span = { start, end: p.last };
   p.expect(";", "after the map's declaration");
-  return { name, storage, ...(entries === undefined ? {} : { entries }), span };
+  return { name, storage, entries, span };
 }
 
 /** `fn name($a : T) : T { … }` */

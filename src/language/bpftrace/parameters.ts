@@ -48,7 +48,7 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
   const span = { start: str.start, end: last.end };
   const bytes = new TextEncoder().encode(positionalArgument(p, parameter.text, { start: parameter.start, end: parameter.end }) ?? "");
   if (skip > bytes.length) {
-    p.report("error", "arguments", span, `cannot start at byte ${skip} of $${parameter.text}, which has ${bytes.length} bytes`);
+    p.report("warning", "arguments", span, `$${parameter.text} has ${bytes.length} bytes: from byte ${skip} on it is empty`);
   }
   return stringLiteral(new TextDecoder().decode(bytes.subarray(skip)), span);
 }
@@ -71,7 +71,11 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   };
   if (name?.kind !== "string" || args.length > 3) return fail("getopt takes the option's name in quotes and a default: `getopt(\"pid\", 0)`");
   const option = scriptOption(name.value, args);
-  if (option !== undefined && !p.options.has(option.name)) p.options.set(option.name, option);
+  const earlier = p.options.get(name.value);
+  if (option !== undefined && earlier === undefined) p.options.set(option.name, option);
+  else if (option !== undefined && (option.takes !== earlier?.takes || option.fallback !== earlier.fallback)) {
+    return fail(`the option --${name.value} needs to have the same default value in all places it is used: here it is ${option.fallback}, before it was ${earlier?.fallback}`);
+  }
   const given = p.named?.get(name.value);
   if (fallback === undefined || fallback.kind === "boolean") {
     if (given === undefined) return fallback ?? { kind: "boolean", value: false, type: unknownType, span };

@@ -20,6 +20,7 @@ export function parse(source: Source, options: ParseOptions): { program: Program
   const prepared = preprocess(source.text);
   const p = new Cursor(source, prepared, options, grammar);
   const config: ConfigEntry[] = [];
+  let configured = false;
   const structs: StructDeclaration[] = [];
   const enums: EnumDeclaration[] = [];
   const maps: MapDeclaration[] = [];
@@ -66,8 +67,9 @@ export function parse(source: Source, options: ParseOptions): { program: Program
       switch (token.text) {
         case "config":
           if (next.text !== "=") break;
-          if (config.length > 0) p.report("error", "placement", token, "there is one config block in a script");
+          if (configured) p.report("error", "placement", token, "there is one config block in a script");
           if (probes.some((probe) => probe.span.start >= script)) p.report("error", "placement", token, "the config block stands before all probes");
+          configured = true;
           return parseConfig(p, config);
         case "struct":
         case "union":
@@ -140,6 +142,8 @@ function macroDefinition(p: Cursor): void {
   const earlier = p.macros.get(macro.name)!.some((other) => other.body < macro.body && other.parameters.length === parameters.length
     && other.parameters.every(({ kind }, i) => kind === parameters[i].kind));
   if (earlier) p.report("error", "name", name, `the macro \`${macro.name}\` with such parameters is already defined`);
+  const twice = parameters.find((one, i) => parameters.findIndex((other) => other.kind === one.kind && other.name === one.name) < i);
+  if (twice !== undefined) p.report("error", "name", name, `the macro \`${macro.name}\` has two parameters named \`${twice.name}\``);
   checkDefinition(p, macro);
 }
 

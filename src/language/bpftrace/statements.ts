@@ -153,6 +153,7 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
 function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator | null): Statement {
   const sign = p.advance();
   if (target.kind !== "variable" && target.kind !== "map") {
+    if (target.kind === "tuple-index") return p.fail("tuples and records are immutable", target.span, "make a new one, and assign that");
     return p.fail(`\`${sign.text}\` needs a variable or a map on its left`, target.span,
       target.kind === "member" || target.kind === "index" ? "memory cannot be written; copy the value to a variable" : undefined);
   }

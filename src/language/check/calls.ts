@@ -9,7 +9,7 @@ import { memoryCalls } from "./memory-calls.ts";
 import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
-import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
+import { describeOne, isKnown, sameType, unify, widen } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
@@ -68,7 +68,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
     const wanted = own.parameters[i];
     const number = isIntegral(arg.type) && wanted.kind === "integer";
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
-      report(body, "type", arg.span, `$${parameters[i].name} of ${call.name}() is a ${describe(wanted)}, not a ${describe(settled(arg.type))}`);
+      report(body, "type", arg.span, `$${parameters[i].name} of ${call.name}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`);
     }
   });
   return { ...call, args, type: settled(own.result) };

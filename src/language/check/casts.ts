@@ -24,6 +24,10 @@ export function checkCast(node: Cast, body: Body): Expression {
   switch (to.kind) {
     case "integer":
     case "enum":
+      if (to.kind === "enum" && operand.kind === "integer" && isLiteral(operand) && !to.names.has(wrap(operand.value, to))) {
+        const known = [...to.names].slice(0, 8).map(([value, name]) => `${name} (${value})`).join(", ");
+        return done(report(body, "limit", node.span, `${describe(to)} doesn't contain a variant value of ${operand.value}`, known === "" ? undefined : `it has ${known}${to.names.size > 8 ? ", …" : ""}`));
+      }
       if (operand.kind === "integer" && to.kind === "integer") return integerLiteral(wrap(operand.value, to), to, node.span);
       if (scalar) return done(to);
       if (from.kind === "array" || from.kind === "string") {

@@ -61,6 +61,7 @@ export function check(
     break;
   }
   rememberMaps(probes.filter((p) => p.variants.length === 0).map((p) => p.probe), pass);
+  fillFromThemselves(pass);
   if (program.dialect.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
     pass.changed = false;
@@ -69,12 +70,6 @@ export function check(
   pass.final = true;
   const { handlers, functions } = run();
   refuseRecursion(pass);
-  if (pass.diagnostics.length === 0) {
-    for (const map of pass.maps.values()) {
-      // `@a = @a`, and nothing else.
-      if (map.assigned && map.value.kind === "unknown") report({ pass }, "type", map.firstUse, `nothing says what @${map.name} holds`);
-    }
-  }
 
   diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
@@ -97,6 +92,15 @@ function initializeUnassigned(all: readonly Map<Variable, VariableState>[]): boo
     }
   }
   return changed;
+}
+
+/** `@n = @n + 1`, and nothing else: what is not there reads as the number 0. */
+function fillFromThemselves(pass: Pass): void {
+  for (const map of pass.maps.values()) {
+    if (map.value.kind !== "unknown" || !map.assigned) continue;
+    map.value = i64;
+    pass.changed = true;
+  }
 }
 
 /** Maps of which nothing else tells what they hold. */

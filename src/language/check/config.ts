@@ -61,6 +61,7 @@ const readers: Readonly<Record<string, Reader>> = {
   unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
   unstable_macro: unstable, unstable_addr: unstable,
   unstable_typeinfo: unstable, use_blazesym: ignored, verify_llvm_ir: ignored, symbol_source: ignored,
+  max_type_res_iterations: ignored,
 };
 
 /** Room for the longest text that str() gives, and its end. */

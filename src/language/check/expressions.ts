@@ -3,7 +3,7 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
-import { textLength } from "../text-bytes.ts";
+import { bytesText, textBytes, textLength } from "../text-bytes.ts";
 import type { IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType, voidType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
@@ -18,7 +18,7 @@ import { placeType } from "./place-types.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { checkBlockExpression } from "./statements.ts";
-import { describe, isKnown, unify, widen } from "./unify.ts";
+import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
 import { behindLostPointer } from "./variables.ts";
 import { dataIn, viewOf } from "./views.ts";
@@ -102,7 +102,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
       return { ...node, target: access, type: report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`) };
     }
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
-      report(body, "type", node.span, `@${map.name} is a ${describe(map.value)}, not a number`);
+      report(body, "type", node.span, `@${map.name} is ${describeOne(map.value)}, not a number`);
     }
     const type = settled(map.value);
     return { ...node, target: { ...access, type }, type };
@@ -110,7 +110,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
   const target = checkVariable(node.target, body) as Variable;
   if (target.type.kind === "unknown" || target.type.kind === "pointer") return { ...node, target, type: target.type };
   if (!isIntegral(target.type)) {
-    return { ...node, target, type: report(body, "type", node.span, `$${target.name} is a ${describe(target.type)}, not a number`) };
+    return { ...node, target, type: report(body, "type", node.span, `$${target.name} is ${describeOne(target.type)}, not a number`) };
   }
   assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
   const type = variableType(body, target.slot!);
@@ -133,7 +133,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
     case "+": {
       if (node.operator === "+" && operand.type.kind === "pointer") return operand;
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
-      if (operand.kind === "integer" && node.operator === "-") {
+      if (operand.kind === "integer" && isLiteral(operand) && node.operator === "-") {
         if (operand.value > 1n << 63n) return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
@@ -155,7 +155,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       return { ...node, operand: pointer, type: u64 };
     }
   }
-  return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on a ${describe(operand.type)}`) };
+  return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on ${describeOne(operand.type)}`) };
 }
 
 /** `&$x`: where the variable is; `&@x`: where the number or text of a map without keys is, or the kernel's `struct bpf_map`. */
@@ -216,6 +216,13 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
     const value = left.value + right.value;
     return { kind: "string", value, span: node.span, type: { kind: "string", capacity: textLength(value) + 1 } };
   }
+  const rest = node.operator === "+" ? textFrom(left, right) ?? textFrom(right, left) : undefined;
+  if (rest !== undefined) return checkExpression({ kind: "string", value: rest, span: node.span, type: unknownType }, body);
+  if ((node.operator === "<<" || node.operator === ">>") && right.kind === "integer" && isLiteral(right) && (right.value < 0n || right.value > 63n)) {
+    return { ...node, left, right, type: report(body, "limit", node.span, `a shift by ${right.value} is outside of 64 bits`) };
+  }
+  const ordered = textOrder(node.operator, left, right);
+  if (ordered !== undefined) return { kind: "boolean", value: ordered, span: node.span, type: boolType };
   const written = writtenOut(node.operator, left, right);
   if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
     return { ...node, left, right, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
@@ -235,7 +242,25 @@ function writtenOut(operator: BinaryOperator, left: Expression, right: Expressio
   switch (operator) {
     case "+": return left.value + right.value;
     case "*": return left.value * right.value;
-    case "<<": return right.value < 0n ? undefined : left.value << (right.value > 64n ? 64n : right.value);
+    case "<<": return left.value << right.value;
+    default: return undefined;
+  }
+}
+
+/** `"text" + 2` is the text from there on, as with a pointer to it in C. */
+function textFrom(text: Expression, offset: Expression): string | undefined {
+  if (text.kind !== "string" || offset.kind !== "integer" || !isLiteral(offset) || offset.value < 0n) return undefined;
+  return bytesText(textBytes(text.value).subarray(Number(offset.value)));
+}
+
+/** Which of two texts is the greater is told of written ones alone. */
+function textOrder(operator: BinaryOperator, left: Expression, right: Expression): boolean | undefined {
+  if (left.kind !== "string" || right.kind !== "string") return undefined;
+  switch (operator) {
+    case "<": return left.value < right.value;
+    case "<=": return left.value <= right.value;
+    case ">": return left.value > right.value;
+    case ">=": return left.value >= right.value;
     default: return undefined;
   }
 }
@@ -281,7 +306,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
     if (constant === undefined) return { ...node, object, index, type: report(body, "arguments", node.index.span, "a tuple's index must be a constant") };
     return checkTupleIndex({ kind: "tuple-index", object, index: Number(constant), span: node.span, type: unknownType }, body);
   }
-  if (!isIntegral(index.type)) return { ...node, object, index, type: report(body, "type", node.index.span, `an index cannot be a ${describe(index.type)}`) };
+  if (!isIntegral(index.type)) return { ...node, object, index, type: report(body, "type", node.index.span, `an index cannot be ${describeOne(index.type)}`) };
   const length = object.type.kind === "array" ? object.type.length : object.type.kind === "string" ? object.type.capacity : undefined;
   if (length !== undefined && length > 0 && constant !== undefined && (constant < 0n || constant >= BigInt(length))) {
     return { ...node, object, index, type: report(body, "limit", node.index.span, `index ${constant} is outside ${describe(object.type)}`) };
@@ -295,13 +320,13 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
       return { ...node, object, index, type: placeType(object.type.target) };
     default:
   }
-  return { ...node, object, index, type: report(body, "type", node.span, `a ${describe(object.type)} has no elements`) };
+  return { ...node, object, index, type: report(body, "type", node.span, `${describeOne(object.type)} has no elements`) };
 }
 
 function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, body: Body): Expression {
   const { type } = node.object;
   if (type.kind === "unknown") return { ...node, type };
-  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `a ${describe(type)} is not a tuple`) };
+  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `${describeOne(type)} is not a tuple`, node.object.kind === "integer" ? "there are no floating-point numbers" : undefined) };
   const element = type.elements[node.index];
   if (element === undefined) {
     return { ...node, type: report(body, "limit", node.span, `there is no element ${node.index} in a tuple of ${type.elements.length}`) };

@@ -5,7 +5,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, report, variableType } from "./pass.ts";
-import { describe, isKnown } from "./unify.ts";
+import { describeOne, isKnown } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
@@ -44,7 +44,7 @@ const find: CallCheck = (call, body) => {
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
   const value = access.type.kind === "aggregate" ? aggregateValue(access.type) ?? unknownType : access.type;
   if (isKnown(value) && !assignVariable(body, slot, value)) {
-    report(body, "type", variable.span, `$${variable.name} is a ${describe(variableType(body, slot))} and cannot hold a ${describe(value)}`);
+    report(body, "type", variable.span, `$${variable.name} is ${describeOne(variableType(body, slot))} and cannot hold ${describeOne(value)}`);
   }
   const target: Variable = { ...variable, slot, type: variableType(body, slot) };
   return { ...call, args: [access, target], type: boolType };
@@ -71,7 +71,7 @@ const length: CallCheck = (call, body) => {
   }
   const value = checkValue(first, body);
   if (value.type.kind !== "unknown" && value.type.kind !== "stack") {
-    return { ...call, args: [value], type: report(body, "type", first.span, `len() wants a map or a stack, not a ${describe(value.type)}`) };
+    return { ...call, args: [value], type: report(body, "type", first.span, `len() wants a map or a stack, not ${describeOne(value.type)}`) };
   }
   return { ...call, args: [value], type: i64 };
 };

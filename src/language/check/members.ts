@@ -9,7 +9,7 @@ import { configNames, configValue } from "./config.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
-import { describe, widen } from "./unify.ts";
+import { describe, describeOne, widen } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
@@ -65,7 +65,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
     const help = noTypes ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"
       : type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
-    return { ...node, object, type: report(body, "type", node.span, `a ${describe(type)} has no members`, help) };
+    return { ...node, object, type: report(body, "type", node.span, `${describeOne(type)} has no members`, help) };
   }
   const member = findMember(container, node.name);
   if (member === undefined) return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
@@ -178,7 +178,7 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
   let offset = 0;
   let at = type.kind === "pointer" ? type.target : type;
   for (const name of path) {
-    if (at.kind !== "struct") { report(body, "type", span, `a ${describe(at)} has no members`); return undefined; }
+    if (at.kind !== "struct") { report(body, "type", span, `${describeOne(at)} has no members`); return undefined; }
     const member = findMember(at, name);
     if (member === undefined) {
       report(body, "name", span, `${describe(at)} has no member \`${name}\``, didYouMean(nearest(name, memberNames(at))));

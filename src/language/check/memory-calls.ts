@@ -15,7 +15,7 @@ import type { Body, CallCheck } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
 import { where } from "./place-types.ts";
-import { describe } from "./unify.ts";
+import { describe, describeOne } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
 import { viewOf } from "./views.ts";
@@ -37,13 +37,13 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
 function wantsAddress(value: Expression, call: Call, body: Body): boolean {
   if (value.type.kind === "pointer" || value.type.kind === "integer") needsKernel(body, "reading memory", call.span);
   if (["pointer", "integer", "array", "string", "unknown"].includes(value.type.kind)) return true;
-  report(body, "type", value.span, `${call.name}() wants a pointer, not a ${describe(value.type)}`);
+  report(body, "type", value.span, `${call.name}() wants a pointer, not ${describeOne(value.type)}`);
   return false;
 }
 
 function wantsInteger(value: Expression, call: Call, body: Body): boolean {
   if (isIntegral(value.type) || value.type.kind === "unknown" || value.type.kind === "boolean") return true;
-  report(body, "type", value.span, `${call.name}() wants an integer here, not a ${describe(value.type)}`);
+  report(body, "type", value.span, `${call.name}() wants an integer here, not ${describeOne(value.type)}`);
   return false;
 }
 
@@ -97,7 +97,7 @@ function asText(value: Expression, body: Body): Expression {
     }
     default: break;
   }
-  return { ...value, type: report(body, "type", value.span, `expected text, not a ${describe(value.type)}`) };
+  return { ...value, type: report(body, "type", value.span, `expected text, not ${describeOne(value.type)}`) };
 }
 
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
@@ -155,7 +155,7 @@ const path: CallCheck = (call, body) => {
   }
   const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;
   if (struct.kind !== "unknown" && (struct.kind !== "struct" || struct.name !== "path")) {
-    report(body, "type", pointer.span, `path() wants a struct path, not a ${describe(pointer.type)}`);
+    report(body, "type", pointer.span, `path() wants a struct path, not ${describeOne(pointer.type)}`);
   }
   return { ...call, args, type: { kind: "string", capacity: capacityFor(args[1], call, body) } };
 };
@@ -295,7 +295,7 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   const args = checked(call, body);
   const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
-  if (!ok) report(body, "type", value.span, `${call.name}() wants a number, not a ${describe(value.type)}`);
+  if (!ok) report(body, "type", value.span, `${call.name}() wants a number, not ${describeOne(value.type)}`);
   return { ...call, args, type: { kind: "named", of } };
 };
 
@@ -306,7 +306,7 @@ const ntop: CallCheck = (call, body) => {
   const { type } = address;
   const bytes = type.kind === "array" && sizeOf(type.element) === 1 ? type.length : type.kind === "string" ? type.capacity - 1 : undefined;
   const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
-  if (!ok) report(body, "type", address.span, `ntop() wants an integer or an array of 4 or 16 bytes, not a ${describe(type)}`);
+  if (!ok) report(body, "type", address.span, `ntop() wants an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`);
   return { ...call, args, type: { kind: "named", of: "inet" } };
 };
 
@@ -314,7 +314,7 @@ const macaddr: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
   const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
-  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not a ${describe(type)}`);
+  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not ${describeOne(type)}`);
   return { ...call, args, type: { kind: "named", of: "macaddr" } };
 };
 
@@ -390,7 +390,7 @@ const writeUser: CallCheck = (call, body) => {
 const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
-  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() wants a struct sock *, not a ${describe(type)}`);
+  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() wants a struct sock *, not ${describeOne(type)}`);
   return { ...call, args, type: u64 };
 };
 
@@ -407,14 +407,14 @@ const packet: CallCheck = (call, body) => {
   const { type, span } = buffer;
   if (type.kind === "unknown") return { ...call, type: unknownType };
   if (type.kind !== "pointer" || type.target.kind !== "struct" || type.target.name !== "sk_buff") {
-    return { ...call, type: report(body, "type", span, `skboutput() wants a struct sk_buff *, not a ${describe(type)}`) };
+    return { ...call, type: report(body, "type", span, `skboutput() wants a struct sk_buff *, not ${describeOne(type)}`) };
   }
   if (type.typed !== true) {
     return { ...call, type: report(body, "type", span, "skboutput() wants a pointer that the kernel knows: the probe's own argument", "write `args.skb`, without a cast, or a variable that holds it") };
   }
   const [bytes, skipped] = [length, offset].map((arg) => checkValue(arg, body));
   for (const number of [bytes, skipped]) {
-    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() wants a number here, not a ${describe(number.type)}`);
+    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() wants a number here, not ${describeOne(number.type)}`);
   }
   const whole = body.pass.expression({ kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType }, body);
   return { ...call, args: [call.args[0], buffer, bytes, skipped, whole], type: i32 };

@@ -8,7 +8,7 @@ import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { integerLiteral, report } from "./pass.ts";
-import { describe } from "./unify.ts";
+import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
@@ -91,14 +91,14 @@ const time: CallCheck = (call, body) => {
 const unwatch: CallCheck = (call, body) => {
   const [address] = call.args.map((arg) => checkValue(arg, body)) as [Expression];
   const { kind } = address.type;
-  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() wants an address, not a ${describe(address.type)}`);
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() wants an address, not ${describeOne(address.type)}`);
   return { ...call, args: [address], type: voidType };
 };
 
 const exit: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   for (const arg of args) {
-    if (arg.type.kind !== "unknown" && !isIntegral(arg.type)) report(body, "type", arg.span, `an exit code is an integer, not a ${describe(arg.type)}`);
+    if (arg.type.kind !== "unknown" && !isIntegral(arg.type)) report(body, "type", arg.span, `an exit code is an integer, not ${describeOne(arg.type)}`);
   }
   return { ...call, args, type: voidType };
 };
@@ -108,7 +108,7 @@ const join: CallCheck = (call, body) => {
   const [strings, separator] = args as [Expression, Expression | undefined];
   const { kind } = strings.type;
   if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
-    report(body, "type", strings.span, `join() wants an array of strings, not a ${describe(strings.type)}`);
+    report(body, "type", strings.span, `join() wants an array of strings, not ${describeOne(strings.type)}`);
   }
   if (separator !== undefined && separator.kind !== "string") report(body, "arguments", separator.span, "join() wants its separator as a string literal");
   return { ...call, args, type: voidType };
@@ -135,7 +135,7 @@ const fail: CallCheck = (call, body) => {
 const assertText: CallCheck = (call, body) => {
   const value = checkValue(call.args[0], body);
   const ok = ["unknown", "string", "array", "pointer"].includes(value.type.kind);
-  if (!ok) report(body, "type", value.span, `expected text, not a ${describe(value.type)}`);
+  if (!ok) report(body, "type", value.span, `expected text, not ${describeOne(value.type)}`);
   return { ...call, args: [value], type: ok ? voidType : unknownType };
 };
 

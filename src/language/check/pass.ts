@@ -118,8 +118,11 @@ export function warn(body: { readonly pass: Pass }, code: DiagnosticCode, span: 
   add(body.pass, { severity: "warning", code, span, message, ...(help === undefined ? {} : { help }) });
 }
 
-function add(pass: Pass, diagnostic: Diagnostic): void {
+function add(pass: Pass, told: Diagnostic): void {
   if (!pass.final) return;
+  // A macro's own variables carry a number, `$x#1`, which nobody wrote.
+  const written = (text: string): string => text.replaceAll(/(\$\w+)#\d+/g, "$1");
+  const diagnostic = { ...told, message: written(told.message), ...(told.help === undefined ? {} : { help: written(told.help) }) };
   // The same body is checked once a variant: one mistake, one message.
   const same = pass.diagnostics.some((d) => d.code === diagnostic.code && d.span.start === diagnostic.span.start
     && d.span.end === diagnostic.span.end && d.message === diagnostic.message);

@@ -5,7 +5,7 @@ import { parsePrintf, PrintfError } from "../printf.ts";
 import type { PrintfConversion } from "../printf.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
-import { describe } from "./unify.ts";
+import { describeOne } from "./unify.ts";
 
 /** Checks a format and its arguments (already typed): as many as it wants, and of types that its conversions print. */
 export function checkFormat(format: Expression, args: readonly Expression[], span: Expression["span"], body: Body): void {
@@ -32,12 +32,12 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
     if (conversion.precision === -2) {
       const precision = args[next++];
       if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
-        report(body, "type", precision.span, `a precision of \`*\` wants an integer, not a ${describe(precision.type)}`);
+        report(body, "type", precision.span, `a precision of \`*\` wants an integer, not ${describeOne(precision.type)}`);
       }
     }
     const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
-    report(body, "type", argument.span, `\`%${conversion.letter}\` cannot print a ${describe(argument.type)}`, suggestion(argument.type));
+    report(body, "type", argument.span, `\`%${conversion.letter}\` cannot print ${describeOne(argument.type)}`, suggestion(argument.type));
   }
 }
 

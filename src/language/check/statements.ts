@@ -12,7 +12,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-acce
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
-import { describe, isKnown, sameAggregate, unify, widen } from "./unify.ts";
+import { describe, describeOne, isKnown, sameAggregate, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -145,7 +145,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
 function intoVariable(body: Body, slot: number, type: Type, value: Expression | undefined, variable: Variable, span: Statement["span"]): void {
   const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
-    report(body, "type", span, `$${variable.name} is a ${describe(declared ?? variableType(body, slot))} and cannot hold a ${describe(settled(type))}`);
+    report(body, "type", span, `$${variable.name} is ${describeOne(declared ?? variableType(body, slot))} and cannot hold ${describeOne(settled(type))}`);
     return;
   }
   const constant = declared?.kind === "integer" && value?.kind === "integer" ? value.value : undefined;
@@ -216,7 +216,7 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
     return { ...node, target: access };
   }
   if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean") {
-    report(body, "type", value.span, `${aggregate}() counts numbers, not a ${describe(value.type)}`);
+    report(body, "type", value.span, `${aggregate}() counts numbers, not ${describeOne(value.type)}`);
   }
   const constants: bigint[] = [];
   const [kind] = aggregate === "tseries" ? node.parameters.slice(2) : [];
@@ -260,7 +260,8 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
   if (aggregate === "lhist") {
     const [min, max, step] = constants as [bigint, bigint, bigint];
     if (step <= 0n) report(body, "limit", node.span, "lhist() needs a step of 1 or more");
-    else if (min > max) report(body, "limit", node.span, "lhist() needs a least below its greatest");
+    else if (min >= max) report(body, "limit", node.span, `lhist() min must be less than max, ${min} is not less than ${max}`);
+    else if (step > max - min) report(body, "limit", node.span, `lhist() step is too large: ${step} for a range of ${max - min}`);
     else if (linearBucketCount(min, max, step) > 1002) report(body, "limit", node.span, "lhist() has at most 1000 buckets", "take a larger step");
     else return { kind: "aggregate", aggregate, signed: true, min, max, step };
     return undefined;
@@ -368,6 +369,9 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
   if (state === undefined) {
     // A test says by a number whether it failed; of any other probe nothing reads it.
     if (body.provider === "test" && value !== undefined) return returned(value, node);
+    if (value !== undefined && value.type.kind !== "unknown" && value.type.kind !== "boolean" && value.type.kind !== "pointer" && !isIntegral(value.type)) {
+      report(body, "type", node.span, `a probe can return integers only, not ${describeOne(value.type)}`);
+    }
     return { kind: "return", span: node.span };
   }
   if (value !== undefined) {

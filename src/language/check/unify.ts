@@ -91,6 +91,12 @@ export function isKnown(type: Type): boolean {
   return true;
 }
 
+/** For messages, with its article: `an int64`, `a string[16]`. */
+export function describeOne(type: Type): string {
+  const name = describe(type);
+  return `${/^(?:int|enum|avg|unk)/.test(name) ? "an" : "a"} ${name}`;
+}
+
 /** For messages: `int64`, `string[16]`, `struct file *`, `(int64,string[4])`. */
 export function describe(type: Type): string {
   switch (type.kind) {

@@ -3,7 +3,7 @@ import type { Expression } from "../program.ts";
 import { boolType, unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
-import { describe } from "./unify.ts";
+import { describeOne } from "./unify.ts";
 import { asText } from "./views.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
@@ -39,7 +39,7 @@ export function checkCondition(node: Expression, body: Body): Expression {
     case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
     case "string": return isText(checked);
     default:
-      report(body, "type", node.span, `a condition cannot be a ${describe(checked.type)}`);
+      report(body, "type", node.span, `a condition cannot be ${describeOne(checked.type)}`);
       return { ...checked, type: unknownType };
   }
 }
