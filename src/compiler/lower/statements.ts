@@ -1,5 +1,5 @@
 // Statements: assignments, branches, loops over numbers, and ways out.
-import type { Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
+import type { Block, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
 import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Source, Value } from "../ir.ts";
@@ -186,13 +186,18 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
   f.condition(s.condition, body, exit);
   build.seal(body);
   build.start(body);
-  f.loops.push({ kind: "blocks", next: head, exit });
-  f.run(s.body);
-  f.loops.pop();
+  runRound(f, s.body, { next: head, exit });
   build.jump(head);
   build.seal(head);
   build.seal(exit);
   build.start(exit);
+}
+
+/** A loop's body: `continue` goes to the next round, `break` to the exit. */
+function runRound(f: FunctionState, body: Block, to: { readonly next: number; readonly exit: number }): void {
+  f.loops.push({ kind: "blocks", ...to });
+  f.run(body);
+  f.loops.pop();
 }
 
 /** More than the verifier should walk through one by one. */
@@ -221,9 +226,7 @@ function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void 
   build.seal(body);
   build.start(body);
   f.storeHome(home, convert(f, build.read(counter), { kind: "integer", bits: 64, signed: true }, home.type));
-  f.loops.push({ kind: "blocks", next, exit });
-  f.run(s.body);
-  f.loops.pop();
+  runRound(f, s.body, { next, exit });
   build.jump(next);
   build.seal(next);
   build.start(next);
@@ -249,9 +252,7 @@ function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   const exit = build.newBlock();
   for (let i = 0n; i < rounds; i++) {
     const next = build.newBlock();
-    f.loops.push({ kind: "blocks", next, exit });
-    f.run(s.body);
-    f.loops.pop();
+    runRound(f, s.body, { next, exit });
     build.jump(next);
     build.seal(next);
     build.start(next);

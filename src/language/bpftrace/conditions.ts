@@ -1,10 +1,12 @@
 // What stands behind `#if`: C's integer expressions, with names that were defined and `defined(NAME)`.
+import { calculated, truth } from "../arithmetic.ts";
+import type { BinaryOperator } from "../program.ts";
 
 /** The body of a definition; undefined for a name that has none. */
 export type BodyOf = (name: string) => string | undefined;
 
 const lexeme = /\s*(?:(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\b|([A-Za-z_]\w*)|(&&|\|\||<<|>>|[<>=!]=|[-+*/%<>&^|!~()?:]))/y;
-const levels: readonly (readonly string[])[] = [
+const levels: readonly (readonly BinaryOperator[])[] = [
   ["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", "<=", ">", ">="], ["<<", ">>"], ["+", "-"], ["*", "/", "%"],
 ];
 /** Definitions that name definitions, and parentheses in parentheses: more than people write, less than a stack holds. */
@@ -69,10 +71,12 @@ function evaluate(text: string, bodyOf: BodyOf, left: { definitions: number }, d
   const binary = (level: number): bigint | undefined => {
     if (level === levels.length) return primary();
     let value = binary(level + 1);
-    while (value !== undefined && levels[level].includes(tokens[at])) {
-      const operator = tokens[at++];
+    while (value !== undefined) {
+      const operator = levels[level].find((one) => one === tokens[at]);
+      if (operator === undefined) break;
+      at++;
       const right = binary(level + 1);
-      value = right === undefined ? undefined : apply(operator, value, right);
+      value = right === undefined ? undefined : calculated(operator, value, right, wrapped);
     }
     return value;
   };
@@ -84,34 +88,9 @@ function evaluate(text: string, bodyOf: BodyOf, left: { definitions: number }, d
     return condition === undefined || then === undefined || otherwise === undefined ? undefined : condition === 0n ? otherwise : then;
   };
   const value = conditional();
-  return at === tokens.length && value !== undefined ? BigInt.asIntN(64, value) : undefined;
+  return at === tokens.length && value !== undefined ? wrapped(value) : undefined;
 }
 
-function truth(holds: boolean): bigint {
-  return holds ? 1n : 0n;
-}
-
-function apply(operator: string, left: bigint, right: bigint): bigint | undefined {
-  const wrapped = (value: bigint): bigint => BigInt.asIntN(64, value);
-  switch (operator) {
-    case "||": return truth(left !== 0n || right !== 0n);
-    case "&&": return truth(left !== 0n && right !== 0n);
-    case "|": return left | right;
-    case "^": return left ^ right;
-    case "&": return left & right;
-    case "==": return truth(left === right);
-    case "!=": return truth(left !== right);
-    case "<": return truth(left < right);
-    case "<=": return truth(left <= right);
-    case ">": return truth(left > right);
-    case ">=": return truth(left >= right);
-    case "<<": return wrapped(left << (right & 63n));
-    case ">>": return left >> (right & 63n);
-    case "+": return wrapped(left + right);
-    case "-": return wrapped(left - right);
-    case "*": return wrapped(left * right);
-    case "/": return right === 0n ? undefined : left / right;
-    case "%": return right === 0n ? undefined : left % right;
-    default: return undefined;
-  }
+function wrapped(value: bigint): bigint {
+  return BigInt.asIntN(64, value);
 }
