@@ -4,26 +4,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { connect, type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
-import { workFlags, workSource } from "../support/tool-workloads.ts";
+import { comm, folder, work } from "../support/tool-workloads.ts";
 
-const folder = temporaryFolder();
-const comm = `work-${process.pid}`;
 const command = resolve("dist/strobe.js");
 const ran = new Set<string>();
-let work = "";
-let objects = "";
-
-before(() => {
-  work = compileC(folder.path, comm, workSource, workFlags);
-  objects = bpfObjects();
-});
-after(async () => {
-  await nothingLeft(objects);
-  folder.remove();
-});
 
 interface Program {
   readonly child: ChildProcess;

@@ -1,138 +1,19 @@
 // Every ready script of tools/, run by the built command against a workload of known deeds. A script sees the whole machine;
 // what is checked (and shown when a check fails) is only what it says of the workload's own processes.
 import assert from "node:assert/strict";
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, rmdirSync, writeFileSync, writeSync,
 } from "node:fs";
 import { createConnection, createServer, type AddressInfo } from "node:net";
 import { basename, join } from "node:path";
-import { after, before, test } from "node:test";
-import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
-import { workFlags, workSource } from "../support/tool-workloads.ts";
+import { test } from "node:test";
+import { strobe } from "../support/strobe.ts";
+import { between, counted, documentation, documentOf, histogram, ran, rows, run, start, traced } from "../support/tool-runs.ts";
+import { comm, folder, work } from "../support/tool-workloads.ts";
 
-const folder = temporaryFolder();
-/** Nobody else's program has this name; it is what `comm` says. */
-const comm = `work-${process.pid}`;
 const ownComm = readFileSync("/proc/self/comm", "utf8").trim();
 const scripts = readdirSync("tools").filter((name) => name.endsWith(".bt")).map((name) => basename(name, ".bt")).sort();
-const documentation = readFileSync("docs/tools.md", "utf8");
-const ran = new Set<string>();
-let work = "";
-let objects = "";
-
-before(() => {
-  work = compileC(folder.path, comm, workSource, workFlags);
-  objects = bpfObjects();
-});
-after(async () => {
-  await nothingLeft(objects);
-  folder.remove();
-});
-
-interface Command {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  /** Lets a workload go that waits for the end of its input. */
-  release(): void;
-  /** What it printed, once it has ended. */
-  readonly output: Promise<string>;
-}
-
-function start(command: string, args: readonly string[]): Command {
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  let text = "";
-  child.stdout.on("data", (data: Buffer) => { text += data.toString(); });
-  const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
-  const output = new Promise<string>((done, failed) => {
-    child.on("error", failed);
-    child.on("close", () => {
-      clearTimeout(deadline);
-      done(text);
-    });
-  });
-  return { child, pid: child.pid ?? 0, release: () => child.stdin.end(), output };
-}
-
-/** A command from its start to its end. */
-async function run(command: string, ...args: string[]): Promise<{ readonly pid: number; readonly output: string }> {
-  const started = start(command, args);
-  started.release();
-  return { pid: started.pid, output: await started.output };
-}
-
-interface Traced<T> {
-  readonly result: T;
-  readonly text: string;
-  /** Without the empty ones. */
-  readonly lines: readonly string[];
-  /** Whether a text is a time of day within the trace. */
-  during(time: string): boolean;
-}
-
-/** Runs a script while `workload` runs. */
-async function traced<T>(script: string, args: readonly string[], workload: () => T | Promise<T>): Promise<Traced<T>> {
-  ran.add(script);
-  const from = Date.now();
-  const running = startStrobe([`tools/${script}.bt`, ...(args.length > 0 ? ["--", ...args] : [])]);
-  let result: T;
-  try {
-    await running.attached;
-    result = await workload();
-  } finally {
-    await interrupt(running);
-  }
-  const to = Date.now();
-  const { stdout, stderr, code } = await running.outcome;
-  assert.match(stderr, /^Attached \d+ probes?\n$/);
-  assert.equal(code, 0);
-  const lines = stdout.split("\n").filter((line) => line !== "");
-  // What begins with a heading is shown with it.
-  if (/^begin\b/m.test(readFileSync(`tools/${script}.bt`, "utf8"))) {
-    const [, heading] = /^# strobe .*\n(.*)$/m.exec(section(script)) ?? [];
-    assert.equal(heading, lines[0], `docs/tools.md lacks the heading of ${script}`);
-  }
-  const seconds = new Set<string>();
-  for (let time = from - 1000; time <= to + 1000; time += 1000) seconds.add(new Date(time).toTimeString().slice(0, 8));
-  return { result, text: stdout, lines, during: (time) => seconds.has(time) };
-}
-
-/** What is printed of a workload, by columns; only the lines that `own` chooses. */
-function rows({ lines }: Traced<unknown>, own: (columns: readonly string[]) => boolean): string[][] {
-  return lines.map((line) => line.trim().split(/\s+/)).filter(own);
-}
-
-/** The buckets of one printed histogram: lower bound and count. */
-function histogram(text: string, name: string): { readonly from: number; readonly count: number }[] {
-  const lines = text.split("\n");
-  const first = lines.indexOf(`${name}:`);
-  if (first < 0) return [];
-  const found: { from: number; count: number }[] = [];
-  for (const line of lines.slice(first + 1)) {
-    const match = /^\[(\d+)([KMG]?)[\],].*?\s(\d+) \|[@ ]+\|$/.exec(line);
-    if (!match) break;
-    found.push({ from: Number(match[1]) * 1024 ** " KMG".indexOf(match[2] || " "), count: Number(match[3]) });
-  }
-  return found;
-}
-
-/** What a histogram counts at and above a value. */
-function counted(text: string, name: string, from = 0): number {
-  return histogram(text, name).filter((bucket) => bucket.from >= from).reduce((sum, { count }) => sum + count, 0);
-}
-
-/** A part of docs/tools.md. */
-function section(script: string): string {
-  return documentation.split(/^## /m).find((part) => part.startsWith(`${script}\n`)) ?? "";
-}
-
-/** Whether `command` is here at all. */
-function has(command: string): boolean {
-  return spawnSync(command, ["--version"], { stdio: "ignore" }).error === undefined;
-}
-
-const between = (value: number, least: number, most: number, what: string) =>
-  assert.ok(value >= least && value <= most, `${what}: ${value}, not between ${least} and ${most}`);
 
 test("allocations: sizes and the sum, exactly", async () => {
   const { text, lines } = await traced("allocations", [], () => run(work, "allocate", "300"));
@@ -149,6 +30,11 @@ test("allocations --pid: one process only", async () => {
   });
   assert.deepEqual(lines.filter((line) => line.startsWith("@")), [`@sizes[${comm}]:`, `@total[${comm}]: ${20 * 777}`]);
 });
+
+/** Whether `command` is here at all. */
+function has(command: string): boolean {
+  return spawnSync(command, ["--version"], { stdio: "ignore" }).error === undefined;
+}
 
 test("bash-lines: a typed line, as it was typed", async (t) => {
   if (!has("script")) return t.skip("needs the command `script`, for a terminal");
@@ -569,7 +455,7 @@ test("docs/tools.md has a section, an example and a line in its table for each s
     assert.equal(anchor, name);
     const asked = first.replace(`// ${name}: `, "");
     assert.equal(question, asked[0].toUpperCase() + asked.slice(1));
-    assert.ok(section(name).replace(/\s+/g, " ").includes(question), `the section of ${name} does not ask its question`);
-    assert.match(section(name), new RegExp(`^\`\`\`\n# strobe tools/${name}\\.bt\\b.*\n[^\`]+\n\`\`\`$`, "m"));
+    assert.ok(documentOf(name).replace(/\s+/g, " ").includes(question), `the section of ${name} does not ask its question`);
+    assert.match(documentOf(name), new RegExp(`^\`\`\`\n# strobe tools/${name}\\.bt\\b.*\n[^\`]+\n\`\`\`$`, "m"));
   }
 });

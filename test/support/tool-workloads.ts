@@ -1,10 +1,13 @@
-// The program that the tests of the ready scripts trace: one binary, many deeds, each known to the last call.
+// The program that the tests of the ready scripts trace: one binary, many deeds, each known to the last call. Whoever imports it has
+// it compiled, and leaves nothing behind.
+import { after } from "node:test";
+import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "./strobe.ts";
 
 /**
  * `work DEED …`: waits for the end of its input, then does the deed. So it can be started first (a pid to trace, no calls of
  * the loader in the way) and set free once the probes are attached.
  */
-export const workSource = `
+const workSource = `
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -201,5 +204,14 @@ int main(int argc, char **argv)
 }
 `;
 
+export const folder = temporaryFolder();
+/** Nobody else's program has this name; it is what `comm` says. */
+export const comm = `work-${process.pid}`;
 /** Not optimized: every function has a frame, so a stack has every caller. */
-export const workFlags = ["-O0", "-g", "-pthread"] as const;
+export const work = compileC(folder.path, comm, workSource, ["-O0", "-g", "-pthread"]);
+
+const objects = bpfObjects();
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
