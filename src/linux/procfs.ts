@@ -36,6 +36,16 @@ export function parseMaps(text: string): Mapping[] {
   return mappings;
 }
 
+/** A mapping's path as it was before the file was removed, or another took its name. */
+export function withoutDeleted(path: string): string {
+  return path.replace(/ \(deleted\)$/, "");
+}
+
+/** Leads to the file of a mapping, whatever has become of its path. For root, as the kernel has it. */
+export function mappedFile(pid: number, { start, end }: { readonly start: bigint; readonly end: bigint }): string {
+  return `/proc/${pid}/map_files/${start.toString(16)}-${end.toString(16)}`;
+}
+
 /** The kernel writes newlines in paths as \012. */
 function unescapePath(path: string): string {
   return path.includes("\\012") ? path.replaceAll("\\012", "\n") : path;

@@ -93,7 +93,7 @@ export class ElfFiles implements Disposable {
       // The same file may be known by its other kind of identity.
       const sameFile = `file ${bytes.key.device}:${bytes.key.inode}`;
       const known = this.#binaries.get(sameFile);
-      const right = !identity.startsWith(buildIdPrefix) || buildIdOf(elf) === identity.slice(buildIdPrefix.length);
+      const right = identity.startsWith(buildIdPrefix) ? buildIdOf(elf) === identity.slice(buildIdPrefix.length) : !isAnother(bytes.key, identity);
       if (known || !right) bytes[Symbol.dispose]();
       if (!right) continue;
       if (known) return known;
@@ -158,6 +158,21 @@ function deviceOf(dev: bigint): bigint {
   const major = (dev >> 8n) & 0xfffn;
   const minor = (dev & 0xffn) | ((dev >> 12n) & 0xfff00n);
   return (major << 20n) | minor;
+}
+
+/** `08:01:1234`, as /proc and the kernel's records name a file, when it is not a build id. */
+export function keyOf(identity: string): FileKey | undefined {
+  const parts = /^([0-9a-f]+):([0-9a-f]+):(\d+)$/.exec(identity);
+  return parts ? { device: (BigInt(`0x${parts[1]}`) << 20n) | BigInt(`0x${parts[2]}`), inode: BigInt(parts[3]) } : undefined;
+}
+
+/**
+ * Whether a file has taken the place of the one that was mapped: another of the same file system. Some file systems (btrfs, overlays)
+ * have other devices for stat(2) than for mappings.
+ */
+function isAnother(file: FileKey, identity: string): boolean {
+  const mapped = keyOf(identity);
+  return mapped !== undefined && mapped.device === file.device && mapped.inode !== file.inode;
 }
 
 function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly SourceFrame[] {

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import type { Plan } from "../compiler/plan.ts";
 import { demangle } from "../linux/demangle.ts";
-import { cpuTicks, processIds, processMaps } from "../linux/procfs.ts";
+import { cpuTicks, processIds, processMaps, withoutDeleted } from "../linux/procfs.ts";
 import { SideBand } from "../linux/side-band.ts";
 import { rootOf } from "../providers/live-binary.ts";
 import { filesOfCommand } from "./command-files.ts";
@@ -126,8 +126,11 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   }
 
   hold(pid: number): void {
-    if (rootOf(pid) === "") return;
-    for (const mapping of this.#users.code(pid)) if (mapping.path.startsWith("/")) this.#users.binary(mapping, pid);
+    const elsewhere = rootOf(pid) !== "";
+    for (const [i, mapping] of this.#users.code(pid).entries()) {
+      // The program itself comes first: it may be replaced by a newer one meanwhile.
+      if (mapping.path.startsWith("/") && (i === 0 || elsewhere || withoutDeleted(mapping.path) !== mapping.path)) this.#users.binary(mapping, pid);
+    }
   }
 
   refresh(pid: number): void {

@@ -6,7 +6,7 @@ import { CallFrames } from "../debuginfo/call-frames.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
 import { processMaps } from "../linux/procfs.ts";
-import { buildIdPrefix, type FileKey } from "./elf-files.ts";
+import { keyOf, type FileKey } from "./elf-files.ts";
 import type { UnwindCache } from "./unwind-cache.ts";
 import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
 import type { CodeMapping } from "./user-symbols.ts";
@@ -124,7 +124,7 @@ export class UnwindTables implements Disposable {
     if (!mapping.path.startsWith("/")) return undefined;
     const binary = this.#options.binaryOf(mapping, pid);
     // How a file system names its files to stat(2) and in its memory may differ.
-    for (const file of [binary?.file, keyOf(mapping)]) if (file) this.#tellFile(file, binary?.elf);
+    for (const file of [binary?.file, keyOf(mapping.identity)]) if (file) this.#tellFile(file, binary?.elf);
     return binary?.elf;
   }
 
@@ -255,12 +255,6 @@ function fileRanges({ elf, trees }: Binary): Range[] {
     });
   });
   return ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
-}
-
-/** What /proc and the kernel's records call a file, when it is not a build id. */
-function keyOf({ identity }: CodeMapping): FileKey | undefined {
-  const parts = identity.startsWith(buildIdPrefix) ? null : /^([0-9a-f]+):([0-9a-f]+):(\d+)$/.exec(identity);
-  return parts ? { device: (BigInt(`0x${parts[1]}`) << 20n) | BigInt(`0x${parts[2]}`), inode: BigInt(parts[3]) } : undefined;
 }
 
 function fileKey({ device, inode }: FileKey): Uint8Array {

@@ -30,7 +30,7 @@ test("an address is named by its binary's function at the file's offset", () => 
   processes.set(9, [mapping(0x5000n, 0x6000n, 0n, "/bin/x", "r--p"), mapping(0x6000n, 0x8000n, 0x1000n, "/bin/x (deleted)")]);
   const symbols = new UserSymbols(files);
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
-  assert.deepEqual(asked, ["08:01:5 /proc/9/root/bin/x /bin/x"]);
+  assert.deepEqual(asked, ["08:01:5 /proc/9/map_files/6000-8000"]);
   assert.deepEqual(symbols.frame(0x5010n, 9), { address: 0x5010n });
   assert.deepEqual(symbols.frame(0x6210n, 10), { address: 0x6210n });
 });
@@ -83,11 +83,11 @@ test("what the kernel tells names processes that were never seen in /proc", () =
   const x = { time: 0n, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" } as const;
   symbols.apply([{ kind: "exec", time: 0n, pid: 8 }, { kind: "mmap", pid: 8, ...x }, { kind: "fork", time: 0n, pid: 9, parent: 8 }]);
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
-  assert.deepEqual(asked, ["build-id:abcd /proc/9/root/bin/x /proc/8/root/bin/x /bin/x"]);
+  assert.deepEqual(asked, ["build-id:abcd /proc/9/root/bin/x /proc/9/map_files/6000-8000 /proc/8/root/bin/x /bin/x"]);
 
   symbols.apply([{ kind: "fork", time: 0n, pid: 10, parent: 9 }]);
   symbols.frame(0x6210n, 10);
-  assert.equal(asked.at(-1), "build-id:abcd /proc/10/root/bin/x /proc/9/root/bin/x /proc/8/root/bin/x /bin/x");
+  assert.equal(asked.at(-1), "build-id:abcd /proc/10/root/bin/x /proc/10/map_files/6000-8000 /proc/9/root/bin/x /proc/8/root/bin/x /bin/x");
 
   // The child maps a library, partly over its program, and then becomes another program: both stay known.
   symbols.apply([{ kind: "mmap", pid: 9, ...x, start: 0x7000n, offset: 0x9000n, file: { device: "08:01", inode: 7n }, path: "/lib/y" }]);

@@ -3,7 +3,7 @@
 // it is first seen (`notice`).
 import { readFileSync } from "node:fs";
 import type { PerfRecord } from "../linux/perf-records.ts";
-import { processMaps, status, type Mapping } from "../linux/procfs.ts";
+import { mappedFile, processMaps, status, withoutDeleted, type Mapping } from "../linux/procfs.ts";
 import { buildIdPrefix, type BinarySymbols } from "./elf-files.ts";
 import type { BuildIdFrame, Frame } from "./events.ts";
 
@@ -187,8 +187,7 @@ export class UserSymbols {
 
   /** The file of a mapping. */
   binary(mapping: CodeMapping, pid: number): BinarySymbols | undefined {
-    const path = mapping.path.replace(/ \(deleted\)$/, "");
-    return this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
+    return this.#files.binary(mapping.identity, this.#placesOf(withoutDeleted(mapping.path), mapping, pid));
   }
 
   #fork(pid: number, parent: number): void {
@@ -231,7 +230,7 @@ export class UserSymbols {
     const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
     if (!mapping) return { address };
     if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
-      const path = mapping.path.replace(/ \(deleted\)$/, "");
+      const path = withoutDeleted(mapping.path);
       const binary = this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
       const at = binary?.lookup(address - mapping.start + mapping.offset);
       return at ? { address, symbol: this.#files.sourceName?.(at.symbol) ?? at.symbol, offset: at.offset, module: path } : { address, module: path };
@@ -244,10 +243,12 @@ export class UserSymbols {
   /**
    * Where a file may be found: in the root of its process, while that lives; in those of the processes it came from, which
    * may live in the same container; else the path may mean the same to us. Other roots than its own are only worth a try
-   * where a wrong file is noticed.
+   * where a wrong file is noticed. What was removed or replaced since, the mapping itself still leads to.
    */
-  #placesOf(path: string, { identity }: CodeMapping, pid: number): string[] {
-    const places = [`/proc/${pid}/root${path}`];
+  #placesOf(path: string, { identity, path: named, start, end }: CodeMapping, pid: number): string[] {
+    const mapped = mappedFile(pid, { start, end });
+    if (named !== path && !identity.startsWith(buildIdPrefix)) return [mapped];
+    const places = [`/proc/${pid}/root${path}`, mapped];
     if (identity.startsWith(buildIdPrefix)) {
       let ancestor = this.#processes.get(pid)?.parent;
       for (let i = 0; i < ancestorsAsked && ancestor !== undefined; i++) {

@@ -1,9 +1,9 @@
 // Where strobe is started: in a container, without a home, with few files to open.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { bpfObjects, command, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+import { existsSync, symlinkSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { bpfObjects, command, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const folder = temporaryFolder();
@@ -68,4 +68,32 @@ test("without /proc, a message asks for it", { ...deadline }, () => {
   const bare = (args: string, script: string) => shell(`unshare --mount sh -c 'umount -l /proc; exec $0 ${args} -e "$1"' sh "$1"`, [script]).stderr;
   assert.match(bare("-c uname", "begin { }"), /^strobe: cannot run a command without \/proc: mount -t proc proc \/proc$/m);
   assert.match(bare("", "fentry:vfs_read { }"), /\n\/proc must be mounted: mount -t proc proc \/proc$/m);
+});
+
+describe("a program that was removed or replaced is probed as it runs", deadline, () => {
+  // Two functions of one name, at places that differ.
+  const source = (before: string, pause: string) => `
+    #include <unistd.h>
+    ${before}
+    __attribute__((noinline)) int work(int x) { asm volatile(""); return x + 1; }
+    int main(void) { int n = 0; for (int i = 0; i < 600; i++) { n += work(i); ${pause} } return n == 0; }`;
+  const others = "int first(int x) { return x * 3; } int second(int x) { return x / 7; } int third(int x) { return x % 11; }";
+  for (const [name, line] of [["removed", "rm"], ["replaced", "mv newer"]] as const) {
+    for (const probe of ["uprobe:$path:work", "uprobe:$link:work", "uprobe:daemon:work"]) {
+      test(`${name}, ${probe}`, () => {
+        const runs = temporaryFolder();
+        try {
+          const path = compileC(runs.path, "daemon", source("", "usleep(10000);"));
+          compileC(runs.path, "newer", source(others, ""));
+          symlinkSync(runs.path, `${runs.path}/link`);
+          const where = probe.replace("$path", path).replace("$link", `${runs.path}/link/daemon`);
+          const { stdout, stderr } = shell(`cd "$1" && { ./daemon & pid=$!; sleep 0.2; ${line} daemon; $0 -q -p $pid -e "$2"; kill $pid; wait; }`,
+            [runs.path, `${where} { @[ustack(1)] = count(); if (@n++ == 5) { exit(); } }`]);
+          assert.match(stdout, /^@\[\n {8}work\+0\n\]: [6-9]$/m, stderr);
+        } finally {
+          runs.remove();
+        }
+      });
+    }
+  }
 });
