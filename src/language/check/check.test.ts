@@ -156,6 +156,10 @@ test("the environment wins over the script's settings", () => {
   assert.equal(config.stackMode, "perf");
 });
 
+test("as many probes and programs as the settings allow are taken", () => {
+  assert.equal(accept("config = { max_probes = 2; max_bpf_progs = 1 } begin { } kprobe:f { }").handlers.length, 2);
+});
+
 // ── diagnostics ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const refused: readonly (readonly [script: string, ...said: string[]])[] = [
@@ -216,6 +220,8 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["struct s { char a[2000000000]; char b[2000000000]; }; begin { print(sizeof(struct s)) }", "type: `b` makes its struct larger than 2147483647 bytes"],
   ["struct s { int a; }; struct s { int b; }; struct t { none_t a; int b; }; begin { print(sizeof(struct t)) }", "name: struct s is already declared", "name: unknown type `none_t`"],
   ["begin { static_assert(1 == 2, \"no\") }", "type: no"],
+  ["config = { max_probes = 2 } begin { } kprobe:f { } kprobe:g { }", "limit: can't attach to 3 probes: it exceeds the current limit of 2"],
+  ["config = { max_bpf_progs = 1 } begin { } kprobe:f { } kprobe:g { }", "limit: can't attach to 2 programs: it exceeds the current limit of 1"],
   ["kprobe:f { print(kstack(1024)); print(kstack(perf, 2000)) }", "limit: kstack()'s limit shouldn't exceed 1024, 2000 given"],
   ["begin { print(strftime(\"%Y\", nsecs(monotonic))); print(strftime(\"%Y\", nsecs(boot))) }", "arguments: strftime() can not take a monotonic timestamp"],
   ["begin { print(strcap(5)) }", "type: strcap() wants text: a string, an array or a pointer, not a int64"],

@@ -71,6 +71,7 @@ export function check(
   const { handlers, functions } = run();
   refuseRecursion(pass);
 
+  refuseTooMany(handlers, pass);
   diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
   const maps = [...pass.maps.values()].map((map): CheckedMap => ({
@@ -211,6 +212,23 @@ function refusePlacement(body: Body, need: KernelNeed): void {
   // A more exact complaint about the same words comes first.
   const said = body.pass.diagnostics.some((d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end);
   if (!said) report(body, "placement", need.span, `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`, "use it in a probe that the kernel runs");
+}
+
+/** More probes or programs than somebody said there may be, at the first one too many. */
+function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
+  const refuse = (what: string, setting: string, most: number | undefined, count: (handler: CheckedHandler) => number): void => {
+    if (most === undefined) return;
+    let all = 0;
+    let over: CheckedHandler | undefined;
+    for (const handler of handlers) {
+      all += count(handler);
+      if (all > most) over ??= handler;
+    }
+    if (over === undefined) return;
+    report({ pass }, "limit", over.probe.span, `can't attach to ${all} ${what}: it exceeds the current limit of ${most}`, `${setting} says so; raise it to ${all} or more`);
+  };
+  refuse("probes", "max_probes", pass.config.maxProbes, ({ sites }) => sites.length);
+  refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => placement === "kernel" ? 1 : 0);
 }
 
 function refuseRecursion(pass: Pass): void {

@@ -112,8 +112,9 @@ export interface Config {
   readonly maxStringLength: number;
   readonly maxMapKeys: number;
   readonly maxCatBytes: number;
-  readonly maxProbes: number;
-  readonly maxBpfProgs: number;
+  /** Undefined, as the next one is: there is no limit but the kernel's. */
+  readonly maxProbes: number | undefined;
+  readonly maxBpfProgs: number | undefined;
   /** Bytes of the event ring buffer, a power of two. */
   readonly ringBytes: number;
   readonly onStackLimit: number;

@@ -5,7 +5,7 @@ import type { ConfigEntry } from "../program.ts";
 import type { Config } from "./checked.ts";
 
 const defaults: Config = {
-  maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: 1024, maxBpfProgs: 1024,
+  maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: undefined, maxBpfProgs: undefined,
   ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true,
   stringTrailer: "..", cppDemangle: true, lazySymbolication: true, license: "Dual MIT/GPL", logSize: 1_000_000,
   showDebugInfo: false, cacheUserSymbols: "PER_PID",
@@ -64,6 +64,9 @@ const readers: Readonly<Record<string, Reader>> = {
   max_type_res_iterations: ignored,
 };
 
+/** What bpftrace has where nobody says how many probes and programs there may be. */
+const customaryLimit = 1024;
+
 /** Room for the longest text that str() gives, and its end. */
 export function textCapacity(config: Config): number {
   return config.maxStringLength + 1;
@@ -111,10 +114,10 @@ export function configValue(config: Config, name: string): bigint | boolean | st
     case "lazy_symbolication": return config.lazySymbolication;
     case "license": return config.license;
     case "log_size": return BigInt(config.logSize);
-    case "max_bpf_progs": return BigInt(config.maxBpfProgs);
+    case "max_bpf_progs": return BigInt(config.maxBpfProgs ?? customaryLimit);
     case "max_cat_bytes": return BigInt(config.maxCatBytes);
     case "max_map_keys": return BigInt(config.maxMapKeys);
-    case "max_probes": return BigInt(config.maxProbes);
+    case "max_probes": return BigInt(config.maxProbes ?? customaryLimit);
     case "max_strlen": return BigInt(config.maxStringLength);
     case "missing_probes": return config.missingProbes;
     case "on_stack_limit": return BigInt(config.onStackLimit);
