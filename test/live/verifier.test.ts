@@ -1,7 +1,9 @@
 // What the verifier visits of programs that were, or would be, more than the million instructions it walks through.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { writeFileSync } from "node:fs";
 import { createMap, loadProgram } from "../../src/linux/bpf.ts";
+import { Features } from "../../src/linux/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { compileScript } from "../support/differential.ts";
@@ -88,3 +90,13 @@ for (const [name, script] of Object.entries(twice)) {
     assert.match(stderr, /the verifier gave up on a program, compiling again to make it easier/);
   });
 }
+
+test("a path may be looked through for several texts", { ...deadline, skip: deadline.skip || (!new Features().capabilities().mayGoto && "needs may_goto, since Linux 6.9") }, async () => {
+  const one = `${folder.path}/a-file-that-is-there`;
+  writeFileSync(one, "");
+  const { code, stderr, stdout } = await strobe(["-q", "-c", `cat ${one}`, "-e", `tracepoint:syscalls:sys_enter_openat /pid == cpid/ {
+    $path = str(args.filename);
+    if (strcontains($path, "python") || strcontains($path, "perl") || strcontains($path, "that-is")) { @found[strlen($path)] = count(); }
+  }`]);
+  assert.deepEqual({ code, stderr, stdout: stdout.trim() }, { code: 0, stderr: "", stdout: `@found[${one.length}]: 1` });
+});

@@ -75,10 +75,11 @@ export function stringLength(scope: FunctionScope, text: Memory, capacity: numbe
 
 /**
  * Whether the verifier is to walk a loop over a text for all its places at once (`throughMemory`): where it would compare too
- * many characters, and in loops that it walks more than once, where each place that is the answer would be a way of its own.
+ * many characters, in loops that it walks more than once, where each place that is the answer would be a way of its own, and in what
+ * it gave up on.
  */
 function fromAnywhere(scope: FunctionScope, compared: number): boolean {
-  return (scope.inUncounted || compared > mostCompared) && scope.options.capabilities.mayGoto;
+  return (scope.inUncounted || scope.options.sparing === true || compared > mostCompared) && scope.options.capabilities.mayGoto;
 }
 const mostCompared = 64;
 
