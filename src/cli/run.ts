@@ -108,5 +108,9 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   if (!plan && errors.length === 0) throw new ScriptError(program.source, diagnostics);
   const warnings = options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
-  for (const diagnostic of shown) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+  for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+  if (shown.length > mostShown) process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);
 }
+
+/** Scripts that programs write can be wrong in thousands of places. */
+const mostShown = 100;

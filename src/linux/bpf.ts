@@ -1,4 +1,5 @@
 // bpf(2): maps and programs. Descriptors are plain numbers that the caller owns.
+import { readFileSync } from "node:fs";
 import {
   attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
@@ -151,7 +152,7 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
     return `the program is too long or too complex for the verifier (${options.code.length / 8} instructions; the limit is a million visited)`;
   }
   if (result === -EPERM && log === "") {
-    return process.geteuid?.() === 0
+    return process.geteuid?.() === 0 || mayLoad()
       ? "this kernel refuses programs of this type here (a security policy, lockdown, or a missing capability: CAP_BPF and CAP_PERFMON)"
       : undefined;
   }
@@ -160,6 +161,16 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
   }
   if (result === -EINVAL) return "this kernel does not know the program type, the attach type or one of the instructions";
   return undefined;
+}
+
+/** Whether this process has CAP_BPF and CAP_PERFMON: bits 39 and 38 of the effective ones. */
+function mayLoad(): boolean {
+  try {
+    const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1];
+    return effective !== undefined && (BigInt(`0x${effective}`) >> 38n & 3n) === 3n;
+  } catch {
+    return false;
+  }
 }
 
 /** The line of a verifier log that says what was wrong: the last before the statistics. */

@@ -154,3 +154,10 @@ test("nobody reads what is listed or told", () => {
   assert.equal(stderr, "");
   assert.equal(status, 0);
 });
+
+test("of thousands of errors, some are shown", async () => {
+  writeFileSync(at("wrong.bt"), Array.from({ length: 150 }, (_, i) => `begin { nothing_${i}(); }`).join("\n"));
+  const lines = (await complaint("wrong.bt")).split("\n");
+  assert.equal(lines.filter((line) => line.includes(": error: unknown function nothing_")).length, 100);
+  assert.equal(lines.at(-1), "strobe: 50 more messages are not shown");
+});
