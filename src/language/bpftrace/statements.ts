@@ -155,7 +155,7 @@ function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator
   if (target.kind !== "variable" && target.kind !== "map") {
     if (target.kind === "tuple-index") return p.fail("tuples and records are immutable", target.span, "make a new one, and assign that");
     return p.fail(`\`${sign.text}\` needs a variable or a map on its left`, target.span,
-      target.kind === "member" || target.kind === "index" ? "memory cannot be written; copy the value to a variable" : undefined);
+      target.kind === "member" || target.kind === "index" ? "memory, tuples and records are immutable; copy the value to a variable" : undefined);
   }
   const from = p.token;
   if (operator === null && target.kind === "map" && from.kind === "identifier" && p.peek().text === "(") {

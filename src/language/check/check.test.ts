@@ -202,6 +202,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["begin { $a = \"a\"; print(\"a\" < \"b\"); print($a < \"b\") }", "type: `<` cannot compare string[2] with string[2]"],
   ["begin { @x = lhist(1, 0, 10, 11); @x = lhist(1, 5, 5, 1) }",
     "limit: lhist() step is too large: 11 for a range of 10", "limit: lhist() min must be less than max, 5 is not less than 5"],
+  ["let @a = lruhash(5); let @b = lruhash(5); begin { @b[1] = 1 }", "unused: @a is declared and never used"],
   ["begin { return \"a\"; }", "type: a probe can return integers only, not a string[2]"],
   ["begin { print(1.5) }", "type: an int64 is not a tuple"],
   ["macro own() { $x++; } begin { $x = 1; own(); }", "name: undefined variable $x"],

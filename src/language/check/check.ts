@@ -10,7 +10,7 @@ import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
 import { settled } from "./integers.ts";
-import { assignVariable, declareVariable, didYouMean, report } from "./pass.ts";
+import { assignVariable, declareVariable, didYouMean, report, warn } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
 import { checkBlock } from "./statements.ts";
@@ -71,6 +71,7 @@ export function check(
   const { handlers, functions } = run();
   refuseRecursion(pass);
 
+  if (program.dialect.name === "bpftrace" && pass.diagnostics.length === 0) sayUnused(pass);
   refuseTooMany(handlers, pass);
   diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
@@ -101,6 +102,14 @@ function fillFromThemselves(pass: Pass): void {
     if (map.value.kind !== "unknown" || !map.assigned) continue;
     map.value = i64;
     pass.changed = true;
+  }
+}
+
+/** Declared maps that the script does nothing with. */
+function sayUnused(pass: Pass): void {
+  for (const { name, span } of pass.program.maps) {
+    const map = pass.maps.get(name);
+    if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned) warn({ pass }, "unused", span, `@${name} is declared and never used`);
   }
 }
 
