@@ -266,7 +266,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
-  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, sparing));
+  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
   const mostScratch = Math.max(0, ...scratch);
   if (mostScratch > mostScratchBytes) throw tooMuchScratch(checked, inKernel[scratch.indexOf(mostScratch)].handler, mostScratch);
   const scratchUsers = scratch.filter((bytes) => bytes > 0).length;

@@ -13,10 +13,12 @@ export interface IrModule {
   readonly probeNames: readonly string[];
 }
 
-/** A handler, or the body of a for-each over a map (which a handler calls through `for-each`). */
+/** A handler, the body of a for-each over a map (which a handler calls through `for-each`), or a round of a loop (`rounds`). */
 export interface IrFunction {
   readonly name: string;
-  readonly kind: "handler" | "map-callback";
+  readonly kind: "handler" | "map-callback" | "round";
+  /** A round's: the kind of function that the loop was written in, whose context or entry it has. */
+  readonly within?: "handler" | "map-callback";
   readonly placement: "kernel" | "host";
   /** Absent on the host. */
   readonly context?: Context;
@@ -29,10 +31,13 @@ export interface IrFunction {
 }
 
 /** `typed`: the verifier knows what it points to. For dumps and for the register allocator; nothing depends on the name. */
-export interface ValueInfo { readonly name?: string }
+export interface ValueInfo { readonly name?: string; readonly typed?: true }
 
-/** A block of memory of the running handler, undefined until written. The generator decides where it lives. */
-export interface Slot { readonly name: string; readonly size: number; readonly align: number }
+/**
+ * A block of memory of the running handler, undefined until written. The generator decides where it lives. `shared`: rounds
+ * have it too, so many bytes into scratch memory.
+ */
+export interface Slot { readonly name: string; readonly size: number; readonly align: number; readonly shared?: number }
 
 export interface IrBlock {
   /** SSA in the block-argument style: a jump supplies one value for each. */
@@ -58,7 +63,9 @@ export type Terminator =
 export type Place =
   | { readonly kind: "slot"; readonly slot: number; readonly offset: number }
   /** In a map callback: the key, the value, or the slot of the caller that was passed as `captures`. */
-  | { readonly kind: "callback"; readonly of: "key" | "value" | "captures"; readonly offset: number };
+  | { readonly kind: "callback"; readonly of: "key" | "value" | "captures"; readonly offset: number }
+  /** In a round: the slot of the caller that was passed as `frame`. */
+  | { readonly kind: "callback"; readonly of: "frame"; readonly offset: number };
 
 export type BinaryOp =
   | "add" | "sub" | "mul"
@@ -188,6 +195,12 @@ export type Instruction =
     readonly op: "for-each"; readonly map: number; readonly callback: number; readonly captures?: number;
     readonly order?: { readonly by: "key" | "value"; readonly descending: boolean }; readonly limit?: Value;
   }
+
+  /**
+   * Calls a function of kind `round` until it returns `stop`, with the slot `frame` shared. In the kernel only, where a loop was
+   * made one (bpf/called-loops.ts). `variables`: where in the frame there are numbers that change from round to round.
+   */
+  | { readonly op: "rounds"; readonly round: number; readonly frame: number; readonly variables: readonly number[] }
 
   // ── to the host ──
   /** Sends an event: the fields in the schema's order and layout. `stored`: 1 when the ring buffer took it. */

@@ -66,7 +66,7 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
   const complaints: string[] = [];
   const inBounds = (place: Place, size: number): void => {
     if (place.kind === "callback") {
-      if (fn.kind !== "map-callback") complaints.push(`${place.of} is only in map callbacks`);
+      if (place.of === "frame" ? fn.kind !== "round" : fn.kind !== "map-callback" && fn.within !== "map-callback") complaints.push(`${place.of} is not there in a ${fn.kind}`);
       return;
     }
     const slot = fn.slots[place.slot];
@@ -92,6 +92,9 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
     case "compare-strings": inBounds(i.left, i.length); break;
     case "for-each":
       if (module !== undefined && module.functions[i.callback]?.kind !== "map-callback") complaints.push(`function ${i.callback} is no map callback`);
+      break;
+    case "rounds":
+      if (module !== undefined && module.functions[i.round]?.kind !== "round") complaints.push(`function ${i.round} is no round`);
       break;
     default:
   }

@@ -63,11 +63,11 @@ const resolve: CompileOptions["resolve"] = () => (
 const capabilities = new Features().capabilities();
 const system: System = { ...bareSystem, capabilities };
 
-export function compileScript(text: string, withoutPasses: readonly string[] = [], sparing = false): Compiled {
+export function compileScript(text: string, withoutPasses: readonly string[] = [], sparing = false, mayGoto = capabilities.mayGoto): Compiled {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
   const errors = diagnostics.filter((d) => d.severity === "error");
   if (errors.length > 0) return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
-  return compile(program, system, { resolve, withoutPasses, sparing });
+  return compile(program, { ...system, capabilities: { ...capabilities, mayGoto } }, { resolve, withoutPasses, sparing });
 }
 
 /** What a handler finds in its arguments, a run each: the values where arithmetic goes wrong, and any. */
@@ -92,6 +92,8 @@ export class Differential implements Disposable {
   logLevel = BPF_LOG_STATS;
   /** Programs are to be those that are compiled again when the verifier gave up. */
   sparing = false;
+  /** Whether the kernel's budget of rounds is asked for, which came with Linux 6.9: else loops of sparing programs are called. */
+  mayGoto = capabilities.mayGoto;
   readonly #globals = createMap({ name: "globals", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: globalsBytes, entries: 1, flags: BPF_F_MMAPABLE });
   readonly #percpu = createMap({ name: "percpu", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: percpuBytes, entries: 1, flags: BPF_F_MMAPABLE });
   readonly #events = createMap({ name: "events", type: BPF_MAP_TYPE_RINGBUF, keySize: 0, valueSize: 0, entries: ringBytes });
@@ -111,7 +113,7 @@ export class Differential implements Disposable {
     const nothing = { instructions: 0, events: 0, entries: 0 };
     let compiled: Compiled;
     try {
-      compiled = compileScript(script, [], this.sparing);
+      compiled = compileScript(script, [], this.sparing, this.mayGoto);
     } catch (error) {
       return { ...nothing, failure: { kind: "crash", cause: messageOf(error), detail: `compiling: ${stackOf(error)}` } };
     }

@@ -1,14 +1,16 @@
 // One handler (with the map callbacks it calls) to eBPF.
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Relocation } from "../plan.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { assemble, type Finished } from "./assemble.ts";
+import type { CalledLoops } from "./called-loops.ts";
 import { layOutFrame } from "./frame.ts";
 import type { RelocationNote } from "./machine.ts";
 import { COUNTING } from "./map-operations.ts";
-import { CROWDED_BYTES, FunctionScope, type GenerateOptions, temporaryBytes, unwinds } from "./scope.ts";
+import { CROWDED_BYTES, FunctionScope, type GenerateOptions, slotsOfPointers, temporaryBytes, unwinds } from "./scope.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
@@ -31,6 +33,32 @@ const LARGE_SLOT = 256;
 
 /** Generates a handler and, behind it, the callbacks it needs. Throws when the program is beyond what eBPF can hold. */
 export function generateProgram(fn: IrFunction, module: IrModule, options: GenerateOptions): GeneratedProgram {
+  const called = calledLoops(fn, module, options);
+  if (called !== undefined) {
+    try {
+      return writeProgram(called.fn, called.module, options, called.shared);
+    } catch (error) {
+      // Rounds that are called need more of the stack.
+      if (!(error instanceof TooLarge)) throw error;
+    }
+  }
+  return writeProgram(fn, module, options, 0);
+}
+
+/** With loops whose rounds are called, where the verifier gave up on those that it walks one by one. */
+function calledLoops(fn: IrFunction, module: IrModule, options: GenerateOptions): CalledLoops | undefined {
+  if (!callsLoops(options)) return undefined;
+  const { withCalledLoops } = require("./called-loops.ts") as typeof import("./called-loops.ts");
+  return withCalledLoops(fn, module, callbackLevels(fn, module).keys(), options);
+}
+
+function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolean {
+  return sparing === true && capabilities?.mayGoto === false && kernelAtLeast(capabilities.kernel, 5, 17);
+}
+
+class TooLarge extends Error {}
+
+function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {
   const programType = fn.context?.programType ?? "raw_tracepoint";
   const assembler = new Assembler<RelocationNote>();
   const callbackLabels = new Map<number, Label>();
@@ -46,7 +74,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
   const callbacks = new Map<number, Finished>();
   const levels = callbackLevels(fn, module);
   const called = [...levels.keys()];
-  let scratchEnd = 0;
+  let scratchEnd = shared;
   for (const index of called) {
     const callback = module.functions[index];
     if (callback === undefined) throw new Error(`there is no function ${index}`);
@@ -99,13 +127,16 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
  * The most scratch memory that a handler can need, for the size of the scratch map's values: a PERCPU_ARRAY with one entry a
  * program that needs any. 0 when everything fits the stack for sure.
  */
-export function scratchBytes(fn: IrFunction, module: IrModule, sparing = false): number {
+export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<GenerateOptions> = {}): number {
   const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
   let total = 0;
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
-    if (slots > SURE_BYTES || crowdedSlots(one, sparing ? 0 : BRANCHES_ON_STACK).size > 0) total += slots + (uncountedBlocks(one).size > 0 ? CROWDED_BYTES : 0);
-    total += Math.ceil(temporaryBytes(one, module) / 8) * 8;
+    const rounds = callsLoops(options) ? one.blocks.filter(({ terminator }) => terminator.op === "guard").length : 0;
+    if (rounds > 0 || slots > SURE_BYTES || crowdedSlots(one, options.sparing ? 0 : BRANCHES_ON_STACK).size > 0) {
+      total += slots + (uncountedBlocks(one).size > 0 ? (rounds + 1) * CROWDED_BYTES : 0);
+    }
+    total += (rounds + 1) * Math.ceil(temporaryBytes(one, module) / 8) * 8;
   }
   return total;
 }
@@ -138,7 +169,10 @@ function callbackBytes(level: number): number {
 function calledBy(fn: IrFunction | undefined): number[] {
   const found = new Set<number>();
   for (const { instructions } of fn?.blocks ?? []) {
-    for (const instruction of instructions) if (instruction.op === "for-each") found.add(instruction.callback);
+    for (const instruction of instructions) {
+      if (instruction.op === "for-each") found.add(instruction.callback);
+      else if (instruction.op === "rounds") found.add(instruction.round);
+    }
   }
   return [...found];
 }
@@ -148,12 +182,15 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
   const fn = withoutNeedlessGuards(whole, options.capabilities, options.sparing ?? false);
   const pinned = new Set<number>();
   for (const { instructions } of fn.blocks) {
-    for (const instruction of instructions) if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
+    for (const instruction of instructions) {
+      if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
+      else if (instruction.op === "rounds") pinned.add(instruction.frame);
+    }
   }
   const crowded = crowdedSlots(fn, branchesOnStack(options, fn));
   const pointers = crowded.size === 0 ? crowded : slotsOfPointers(new FunctionScope(fn, module, options, programType, crowded, scratchStart));
-  const moved = new Set(fn.slots.flatMap(({ size }, slot) => (
-    !pinned.has(slot) && (size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot))) ? [slot] : [])));
+  const moved = new Set(fn.slots.flatMap(({ size, shared }, slot) => (
+    !pinned.has(slot) && (shared !== undefined || size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot))) ? [slot] : [])));
   for (;;) {
     const scope = new FunctionScope(fn, module, options, programType, moved, scratchStart);
     const { emitter } = scope;
@@ -166,7 +203,7 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
       return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd: scope.scratchEnd };
     }
     const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
-    if (candidates.length === 0) throw new Error(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
+    if (candidates.length === 0) throw new TooLarge(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
     candidates.sort((a, b) => b.size - a.size);
     let over = size - bytes;
     for (const { index, size: slotSize } of candidates) {
@@ -184,12 +221,3 @@ function branchesOnStack({ sparing }: GenerateOptions, { context }: IrFunction):
   return context?.programType === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
 }
 const BRANCHES_ON_STACK = 6;
-
-/** Slots with pointers that are to be loaded through: only on the stack the verifier still knows them. */
-function slotsOfPointers({ fn, pointers }: FunctionScope): ReadonlySet<number> {
-  const found = new Set<number>();
-  for (const { instructions } of fn.blocks) {
-    for (const i of instructions) if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
-  }
-  return found;
-}

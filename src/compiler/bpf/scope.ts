@@ -70,6 +70,8 @@ export class FunctionScope {
   key: Register = -1;
   value: Register = -1;
   captures: Register = -1;
+  /** A round's. */
+  frame: Register = -1;
   /** Of loops whose rounds are counted (rounds.ts): to be cleared before the first. */
   readonly roundCounters: Memory[] = [];
   #scratch: Register = -1;
@@ -84,6 +86,8 @@ export class FunctionScope {
   readonly #seen = new Map<Value, number[]>();
   #dominators: (number | undefined)[] | undefined;
   readonly #uncounted: ReadonlySet<number>;
+  /** Slots that rounds of loops have as their frame. */
+  readonly #frames = new Set<number>();
 
   constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
     this.fn = fn;
@@ -103,6 +107,7 @@ export class FunctionScope {
         operandsOf(instruction).forEach(count);
         if (instruction.op === "address-of" && instruction.what.kind === "slot") this.addressed.add(instruction.what.slot);
         if ("result" in instruction && instruction.result !== undefined) this.definitions.set(instruction.result, instruction);
+        if (instruction.op === "rounds") this.#frames.add(instruction.frame);
         if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
       }
       if (block.terminator.op === "branch") count(block.terminator.condition);
@@ -176,29 +181,33 @@ export class FunctionScope {
 
   place(place: Place): Memory {
     if (place.kind === "slot") return at(this.slot(place.slot), place.offset);
-    const base = { key: this.key, value: this.value, captures: this.captures }[place.of];
+    const base = { key: this.key, value: this.value, captures: this.captures, frame: this.frame }[place.of];
     if (base < 0) throw new Error(`a callback's ${place.of} outside of a callback`);
     return behind(base, place.offset);
   }
   slot(index: number): Memory {
     let memory = this.#slots[index];
     if (memory !== undefined) return memory;
-    const size = this.fn.slots[index]?.size ?? 0;
-    if (this.scratchSlots.has(index)) memory = this.scratch(size);
+    const { size, shared } = this.fn.slots[index] ?? { size: 0 };
+    if (shared !== undefined) memory = behind(this.#scratchBase(), shared);
+    else if (this.scratchSlots.has(index)) memory = this.scratch(size);
     else memory = this.emitter.temporary(size);
     this.#slots[index] = memory;
     return memory;
   }
   /** Scratch memory of this function, kept until it ends. */
   scratch(size: number): Memory {
-    if (this.#scratch < 0) this.#scratch = this.emitter.register();
-    const memory = behind(this.#scratch, this.#scratchEnd);
+    const memory = behind(this.#scratchBase(), this.#scratchEnd);
     this.#scratchEnd += Math.ceil(size / 8) * 8;
     return memory;
   }
-  /** A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway. */
+  #scratchBase(): Register {
+    if (this.#scratch < 0) this.#scratch = this.emitter.register();
+    return this.#scratch;
+  }
+  /** A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway, or rounds are called. */
   get untracked(): Memory | undefined {
-    if (this.#untracked === undefined && this.scratchSlots.size > 0 && this.#uncounted.size > 0) this.#untracked = this.scratch(8);
+    if (this.#untracked === undefined && (this.#frames.size > 0 || (this.scratchSlots.size > 0 && this.#uncounted.size > 0))) this.#untracked = this.scratch(8);
     return this.#untracked;
   }
   get scratchRegister(): Register {
@@ -313,13 +322,17 @@ export class FunctionScope {
         case "builtin": return instruction.name === "task" || instruction.name === "context";
         case "load-context": return tracing && instruction.size === 8;
         case "read": return instruction.space === "typed" && instruction.size === 8;
-        // A pointer that was put into a slot comes back as one.
-        case "load": return instruction.size === 8;
+        // A pointer that was put into a slot comes back as one. Of what rounds hand over it is known.
+        case "load": {
+          const { size, from } = instruction;
+          return size === 8 && !(from.kind === "slot" ? this.#frames.has(from.slot) : from.of === "frame");
+        }
         case "percpu-address": return true;
         default: return false;
       }
     };
-    const bases = [...this.definitions.values()].some((i) => isSource(i) && i.op !== "load");
+    this.fn.values.forEach(({ typed }, value) => { if (typed) this.pointers.add(value); });
+    const bases = this.pointers.size > 0 || [...this.definitions.values()].some((i) => isSource(i) && i.op !== "load");
     if (!bases) return;
     for (const [value, instruction] of this.definitions) if (isSource(instruction)) this.pointers.add(value);
     for (let changed = true; changed;) {
@@ -387,6 +400,15 @@ export class FunctionScope {
 
 /** Larger temporaries go to scratch memory. */
 const SMALL_TEMPORARY = 128;
+
+/** Slots with pointers that are to be loaded through: only on the stack the verifier still knows them. */
+export function slotsOfPointers({ fn, pointers }: FunctionScope): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const { instructions } of fn.blocks) {
+    for (const i of instructions) if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
+  }
+  return found;
+}
 
 /** What crowded loops need of scratch memory beside their slots: a word that is not tracked, and small temporaries. */
 export const CROWDED_BYTES = 8 + SMALL_TEMPORARY;

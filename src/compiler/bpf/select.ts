@@ -11,7 +11,7 @@ import {
 } from "./map-operations.ts";
 import { concatStrings, cutString, fill, zero } from "./memory.ts";
 import { emitEvent, emitPacket, overrideReturn, printSequence, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
-import { writeGuard } from "./rounds.ts";
+import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
   generateSwapBytes, storeValue,
@@ -23,9 +23,8 @@ import { compareMemory, compareWithConstant, findString, stringLength } from "./
 /** Writes the whole function down; what its registers and its frame are is not known yet. */
 export function select(scope: FunctionScope): void {
   const { emitter, fn } = scope;
-  const callback = fn.kind === "map-callback";
   const body = emitter.code;
-  if (!callback) {
+  if (fn.kind === "handler") {
     scope.context = emitter.register();
     const { dispatch, leavesLate } = fn.context ?? {};
     const { gate } = scope.options;
@@ -39,11 +38,13 @@ export function select(scope: FunctionScope): void {
         leave(scope, undefined);
       });
     }
-  } else {
+  } else if (fn.kind === "round" && fn.within !== "map-callback") scope.context = emitter.register();
+  else {
     scope.key = emitter.register();
     scope.value = emitter.register();
     scope.captures = emitter.register();
   }
+  if (fn.kind === "round") scope.frame = emitter.register();
   scope.writeLate = (instruction) => generateInstruction(scope, instruction);
   const gate = body.length;
   fn.blocks.forEach((block, index) => {
@@ -57,12 +58,7 @@ export function select(scope: FunctionScope): void {
 
   // What comes before everything: known only now.
   emitter.code = [];
-  emitter.emit({ kind: "enter", parameters: callback ? 4 : 1 });
-  if (callback) {
-    emitter.move(scope.key, 2);
-    emitter.move(scope.value, 3);
-    emitter.move(scope.captures, 4);
-  } else emitter.move(scope.context, 1);
+  enter(scope);
   emitter.code.push(...body.slice(0, gate));
   for (const counter of scope.roundCounters) emitter.storeConstant(counter, 8, 0n);
   if (scope.scratchRegister >= 0) {
@@ -76,6 +72,25 @@ export function select(scope: FunctionScope): void {
     emitter.bind(found);
   }
   for (const instruction of body.slice(gate)) emitter.code.push(instruction);
+}
+
+/** Takes what the kernel calls each kind of function with. */
+function enter(scope: FunctionScope): void {
+  const { emitter, fn } = scope;
+  switch (fn.kind) {
+    case "handler":
+      emitter.emit({ kind: "enter", parameters: 1 });
+      return emitter.move(scope.context, 1);
+    case "map-callback":
+      emitter.emit({ kind: "enter", parameters: 4 });
+      emitter.move(scope.key, 2);
+      emitter.move(scope.value, 3);
+      return emitter.move(scope.captures, 4);
+    case "round":
+      emitter.emit({ kind: "enter", parameters: 2 });
+      emitter.move(scope.frame, 2);
+      handedOver(scope).forEach((register, i) => emitter.load(register, behind(scope.frame, handedAt + i * 8), 8));
+  }
 }
 
 function isLate({ late }: FunctionScope, instruction: Instruction): boolean {
@@ -141,6 +156,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "aggregate": return aggregate(scope, instruction);
     case "aggregate-read": return aggregateRead(scope, instruction);
     case "for-each": return forEachEntry(scope, instruction);
+    case "rounds": return callRounds(scope, instruction);
     case "emit": return emitEvent(scope, instruction);
     case "stack-length": return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
     case "signal": return sendSignal(scope, instruction);
@@ -209,7 +225,7 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
 function leave(scope: FunctionScope, stop: boolean | undefined): void {
   // What has an address is in use to the end.
   for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
-  const result = scope.fn.kind === "map-callback" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
+  const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
   scope.emitter.set(0, BigInt(result));
   scope.emitter.emit({ kind: "exit" });
 }

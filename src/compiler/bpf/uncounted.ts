@@ -10,7 +10,7 @@ import { successorsOf } from "../optimize/operands.ts";
 
 /** The blocks that run in such loops. */
 export function uncountedBlocks({ kind, blocks }: IrFunction): ReadonlySet<number> {
-  if (kind === "map-callback") return new Set(blocks.keys());
+  if (kind !== "handler") return new Set(blocks.keys());
   return new Set(guarded(blocks).flatMap(({ loop }) => [...loop]));
 }
 
@@ -46,7 +46,7 @@ export function withoutNeedlessGuards(fn: IrFunction, capabilities: Pick<Capabil
   const loops = guarded(fn.blocks);
   const counted = loops.filter(({ rounds }) => rounds !== undefined);
   if (counted.length === 0) return fn;
-  const uncounted = new Set(fn.kind === "map-callback" ? fn.blocks.keys() : loops.flatMap(({ rounds, loop }) => (rounds === undefined ? loop : [])));
+  const uncounted = new Set(fn.kind !== "handler" ? fn.blocks.keys() : loops.flatMap(({ rounds, loop }) => (rounds === undefined ? loop : [])));
   const needless = new Set(counted.flatMap(({ guard, rounds = 0, loop }) => {
     const within = loop.reduce((sum, id) => sum + branchesInBlock(fn.blocks[id]), -1);
     const kept = capabilities.mayGoto && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
@@ -62,6 +62,12 @@ export function withoutNeedlessGuards(fn: IrFunction, capabilities: Pick<Capabil
 /** Rounds by branches in each. */
 const mostCounted = 64;
 
+/** Whether the verifier has much to walk through in a loop of so many rounds. */
+export function roundsMatter(rounds: number | undefined, loop: readonly IrBlock[]): boolean {
+  const within = loop.reduce((sum, block) => sum + branchesInBlock(block), 0);
+  return within > 0 && (rounds === undefined || rounds * within > mostCounted);
+}
+
 /** The slots that a function uses in such loops, when these have more branches than `most`. */
 export function crowdedSlots(fn: IrFunction, most: number): ReadonlySet<number> {
   const slots = new Set<number>();
@@ -69,7 +75,7 @@ export function crowdedSlots(fn: IrFunction, most: number): ReadonlySet<number> 
   for (const id of uncountedBlocks(fn)) {
     branches += branchesInBlock(fn.blocks[id]);
     for (const instruction of fn.blocks[id]?.instructions ?? []) {
-      if (instruction.op !== "for-each" && instruction.op !== "address-of") forEachSlot(instruction, (slot) => slots.add(slot));
+      if (instruction.op !== "for-each" && instruction.op !== "rounds" && instruction.op !== "address-of") forEachSlot(instruction, (slot) => slots.add(slot));
     }
   }
   return branches > most ? slots : new Set();

@@ -138,6 +138,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "aggregate-read":
       writeAggregateRead(out, instruction);
       return;
+    case "rounds": throw new Error("internal error: rounds of a loop that are called, on the host");
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;

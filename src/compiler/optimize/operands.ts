@@ -57,6 +57,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "map-length":
     case "aggregate-read":
     case "stack-length":
+    case "rounds":
     case "parse-address": return i;
     case "entry-load":
     case "entry-copy": return { ...i, entry: to(i.entry) };
@@ -106,6 +107,7 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "aggregate":
     case "aggregate-read": return keyMoved(i, read);
     case "for-each": return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
+    case "rounds": return { ...i, frame: written(i.frame) };
     case "emit": return { ...i, fields: i.fields.map((field) => sourceMoved(field, read)) };
     case "constant":
     case "binary":
@@ -233,6 +235,7 @@ export function isPure(instruction: Instruction): boolean {
     case "map-delete":
     case "aggregate":
     case "for-each":
+    case "rounds":
     case "emit":
     case "signal":
     case "override":
