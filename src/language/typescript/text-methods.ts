@@ -83,6 +83,7 @@ const within = (there: Expression, value: Expression, span: Span): Expression =>
 
 /** In a variable, so that it has an address. */
 function stored(unit: Unit, of: Expression, span: Span, use: (whole: Expression) => Expression): Expression {
+  if (of.kind === "variable") return use(of);
   const whole = variable(unit.temporary("text"), span);
   return { kind: "block-expression", statements: [{ kind: "declare", variable: whole, value: of, span }], value: use(whole), span, type: unknownType };
 }
