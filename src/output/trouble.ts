@@ -6,7 +6,8 @@ import { count, percent } from "./overhead.ts";
 export function troubleText(trouble: Trouble): string {
   switch (trouble.kind) {
     case "lost": return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
-    case "map-full": return `WARNING: ${trouble.count} updates of @${trouble.map} failed: the map is full (raise max_map_keys)`;
+    case "map-full": return `WARNING: Map full; can't update element: ${trouble.count} update${trouble.count === 1 ? "" : "s"} of @${trouble.map} failed `
+      + `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`;
     case "failed": {
       const { watched: { call, place, line }, code, count: times } = trouble;
       const why = code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;

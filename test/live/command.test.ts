@@ -263,7 +263,7 @@ test("a full map is counted and said", async () => {
   spawnSync(syscalls, ["1000"]);
   const { stdout, stderr } = await interrupt(running);
   assert.equal(stdout.trim(), "100");
-  assert.match(stderr, /900 updates of @m failed: the map is full \(raise max_map_keys\)/);
+  assert.match(stderr, /Map full; can't update element: 900 updates of @m failed \(raise max_map_keys, /);
 });
 
 test("a terminal shows a live line while nothing is printed, and only a terminal", () => {

@@ -132,7 +132,7 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "top and divisor", script: begin("@m[1] = 10; @m[2] = 30; @m[3] = 20; print(@m, 2); print(@m, 1, 10); clear(@m);"), output: `@m[3]: 20\n@m[2]: 30\n@m[2]: 3\n${end}` },
 
   { name: "a lone map that is empty", script: begin('@n = 1; clear(@n); print(@n); @s = "x"; clear(@s); print(@s); @c = count(); clear(@c); print(@c); @h = hist(1); clear(@h); print(@h);'), output: `@n: 0\n@s: \n@c: 0\n${end}` },
-  { name: "a full map", script: `let @a = hash(1); ${begin("@a[1] = 1; @a[2] = 2;")}`, output: maps("@a[1]: 1\n"), stderr: "WARNING: 1 updates of @a failed: the map is full (raise max_map_keys)\n" },
+  { name: "a full map", script: `let @a = hash(1); ${begin("@a[1] = 1; @a[2] = 2;")}`, output: maps("@a[1]: 1\n"), stderr: "WARNING: Map full; can't update element: 1 update of @a failed (raise max_map_keys, or declare how many entries it has: let @a = hash(5000))\n" },
 
   // aggregations
   { name: "count and sum", script: begin("@c = count(); @c = count(); @s = sum(5); @s = sum(-9);"), output: maps("@c: 2\n@s: -4\n") },

@@ -225,6 +225,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["config = { max_bpf_progs = 1 } begin { } kprobe:f { } kprobe:g { }", "limit: can't attach to 2 programs: it exceeds the current limit of 1"],
   ["kprobe:f { print(kstack(1024)); print(kstack(perf, 2000)) }", "limit: kstack()'s limit shouldn't exceed 1024, 2000 given"],
   ["begin { print(strftime(\"%Y\", nsecs(monotonic))); print(strftime(\"%Y\", nsecs(boot))) }", "arguments: strftime() can not take a monotonic timestamp"],
+  ["begin { print(cgroup_path(1, 2)); print(cgroup_path(1, \"unified\")) }", "arguments: cgroup_path() wants a string literal here"],
   ["begin { print(strcap(5)) }", "type: strcap() wants text: a string, an array or a pointer, not a int64"],
   ["kprobe:f { print(buf(arg0)); print(buf(\"abc\")); print(buf(curtask.comm)) }", "arguments: buf() expects a length argument for a uint64"],
   ["config = { max_strln = 5 } begin { }", "name: unknown config variable `max_strln`"],

@@ -336,6 +336,11 @@ const cgroupId: CallCheck = (call, body) => {
   return integerLiteral(id, u64, call.span);
 };
 
+const cgroupPath: CallCheck = (call, body) => {
+  if (call.args.length > 1) literalText(call, 1, body);
+  return named("cgroup_path")(call, body);
+};
+
 const strftime: CallCheck = (call, body) => {
   literalText(call, 0, body);
   const args = checked(call, body);
@@ -466,7 +471,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
   pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),
-  ksym: named("ksym"), usym: named("usym"), cgroup_path: named("cgroup_path"), strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
+  ksym: named("ksym"), usym: named("usym"), cgroup_path: cgroupPath, strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
   syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
   signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie, skboutput: packet,
   comptime: beforehand,
