@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unpackPackages, type Apt } from "./debian-packages.ts";
-import { kernels, type DebianKernel, type Kernel } from "./kernels.ts";
+import type { DebianKernel, Kernel } from "./kernels.ts";
 
 export const cache = resolve(".cache/kernels");
 
@@ -15,17 +15,6 @@ export interface KernelFiles {
   readonly modules: string;
   /** The kernel with its debug information. */
   readonly vmlinux?: string;
-}
-
-/** The files of the kernel of a name, or why there are none. */
-export function kernelFilesOf(name: string): KernelFiles | string {
-  const kernel = kernels.find((one) => one.name === name);
-  if (!kernel) return `there is no kernel ${name}`;
-  try {
-    return kernelFiles(kernel);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 /** The kernel's files, fetched where they are not in the cache yet. @throws Error where it cannot be had. */

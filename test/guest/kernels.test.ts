@@ -8,11 +8,11 @@ import { after, test } from "node:test";
 import { temporaryFolder } from "../support/strobe.ts";
 import { languageGuestCases, probeCases, type ProbeCase } from "./cases.ts";
 import { check, listOf, programs, resultsIn } from "./drive.ts";
-import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
 import { missingForGuests } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
 import { kernelsPage, type Cell, type KernelColumn } from "./page.ts";
+import { filesToRun, only, testedKernels } from "./tested-kernels.ts";
 
 const page = "docs/kernels.md";
 // A minute or two, but for a machine that has no CPU to spare.
@@ -21,10 +21,10 @@ const guestSeconds = 900;
 const folder = temporaryFolder();
 after(() => folder.remove());
 const skip = missingForGuests() ?? false;
-const only = process.env["STROBE_KERNEL"];
 const columns: KernelColumn[] = [];
+const tested = testedKernels({ own: true });
 /** Kernels that could not be had. */
-const unknown: string[] = [];
+const unknown = tested.filter(({ files }) => typeof files === "string").map(({ name }) => name);
 
 function versionOf(release: string): readonly [number, number] {
   const [major = 0, minor = 0] = release.split(".").map(Number);
@@ -35,19 +35,9 @@ function columnOf(name: string, cells: ReadonlyMap<string, Cell>): void {
   columns.push({ name, cells, probes: probeCases([0, 0]).map(({ name }) => name), language: languageGuestCases.map(({ name }) => name) });
 }
 
-for (const kernel of kernels) {
-  const { name, belowFloor } = kernel;
-  if (belowFloor || (only !== undefined && only !== name)) continue;
-  let files: KernelFiles | undefined;
-  let absent: string | undefined;
-  try {
-    if (!skip) files = kernelFiles(kernel);
-  } catch (error) {
-    absent = error instanceof Error ? error.message : String(error);
-    unknown.push(name);
-  }
-  test(`Linux ${name}`, { skip: skip || absent, timeout: (guestSeconds + 60) * 1000 }, async (t) => {
-    assert.ok(files);
+for (const { name, files } of tested) {
+  test(`Linux ${name}`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 60) * 1000 }, async (t) => {
+    assert.ok(typeof files !== "string");
     const cases = [...probeCases(versionOf(files.release)), ...languageGuestCases];
     const guest = await runGuest({
       kernel: files, deadline: guestSeconds, modules: ["tun"], files: { ...await programs(folder.path), "/cases.json": listOf(folder.path, cases, "cases.json") },
@@ -127,14 +117,9 @@ test(`this machine's Linux ${version}`, { skip: only !== undefined && "another k
 });
 
 for (const old of kernels.filter(({ belowFloor, name }) => belowFloor && (only === undefined || only === name))) {
-  test(`Linux ${old.name} is refused by name`, { skip, timeout: 300_000 }, async (t) => {
-    let kernel: KernelFiles;
-    try {
-      kernel = kernelFiles(old);
-    } catch (error) {
-      t.skip(error instanceof Error ? error.message : String(error));
-      return;
-    }
+  test(`Linux ${old.name} is refused by name`, { timeout: 300_000 }, async (t) => {
+    const kernel = filesToRun(old);
+    if (typeof kernel === "string") return t.skip(kernel);
     const { jobs: [job], console } = await runGuest({ kernel, deadline: 60, jobs: [{ script: "strobe -e 'tracepoint:raw_syscalls:sys_enter { printf(\"%d\\n\", args.id); exit(); }'" }] });
     assert.ok(job, console.slice(-3000));
     assert.equal(job.code, 1);

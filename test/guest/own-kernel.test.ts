@@ -7,26 +7,15 @@ import { after, test } from "node:test";
 import { temporaryFolder } from "../support/strobe.ts";
 import type { ProbeCase } from "./cases.ts";
 import { check, listOf, programs, resultsIn } from "./drive.ts";
-import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
-import { missingForGuests, type Job } from "./initramfs.ts";
+import type { Job } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
+import { filesToRun } from "./tested-kernels.ts";
 
 // A minute or two, but for a machine that has no CPU to spare.
 const guestSeconds = 900;
 const folder = temporaryFolder();
 after(() => folder.remove());
-
-function filesOrReason(): KernelFiles | string {
-  const missing = missingForGuests();
-  const own = kernels.find(({ source }) => source === "own");
-  if (missing !== undefined || own === undefined) return missing ?? "there is no kernel of our own";
-  try {
-    return kernelFiles(own);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
 
 /** The source line that a function begins at, as binutils say; of a module's, whose sections have no addresses yet, `within` one. */
 function lineOf(vmlinux: string, name: string, within: readonly string[] = []): { readonly file: string; readonly line: string } {
@@ -119,7 +108,8 @@ const trials: readonly (Job & { readonly name: string; readonly output: RegExp }
   })),
 ];
 
-const found = filesOrReason();
+const own = kernels.find(({ source }) => source === "own");
+const found = own === undefined ? "there is no kernel of our own" : filesToRun(own);
 
 test("debug information of the kernel", { skip: typeof found === "string" && found, timeout: (guestSeconds + 120) * 1000 }, async (t) => {
   assert.ok(typeof found !== "string" && found.vmlinux !== undefined);

@@ -1,23 +1,12 @@
 // What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs, packets.
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { kernelFilesOf } from "./fetch-kernel.ts";
-import { complaint, runGuest, type JobResult } from "./guest.ts";
-import { missingForGuests, type Job } from "./initramfs.ts";
-import { kernels } from "./kernels.ts";
+import { tryOnKernels, type Trial } from "./trials.ts";
 import { workSource } from "./workload.ts";
 
-const guestSeconds = 300;
 const folder = temporaryFolder();
 after(() => folder.remove());
-const skip = missingForGuests() ?? false;
-const only = process.env["STROBE_KERNEL"];
-
-interface Trial extends Job {
-  readonly name: string;
-  readonly check: (job: JobResult) => void;
-}
 
 /** Its loop over a map is a function of its own, which has type information, and so has the program then. */
 const traced = 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @m[1] = 1; for ($kv : @m) { @n = count(); } }';
@@ -61,23 +50,7 @@ const trials: readonly Trial[] = [
   },
 ];
 
-function programs(): Readonly<Record<string, string>> {
-  return { "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) };
-}
-
-for (const { name, belowFloor, source } of kernels) {
-  if (belowFloor || source === "own" || (only !== undefined && only !== name)) continue;
-  const files = skip ? skip : kernelFilesOf(name);
-  test(`Linux ${name} reaches`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
-    assert.ok(typeof files !== "string");
-    const guest = await runGuest({ kernel: files, deadline: guestSeconds, jobs: trials, files: programs(), modules: [] });
-    for (const [i, { name: trial, check }] of trials.entries()) {
-      await t.test(trial, () => {
-        const job = guest.jobs[i];
-        assert.ok(job, guest.console.slice(-3000));
-        check(job);
-      });
-    }
-    await t.test("the kernel did not complain", () => assert.doesNotMatch(guest.console, complaint));
-  });
-}
+tryOnKernels({
+  verb: "reaches", trials: () => trials, deadline: 300,
+  files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) }),
+});

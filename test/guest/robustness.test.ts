@@ -2,23 +2,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { kernelFilesOf } from "./fetch-kernel.ts";
-import { complaint, runGuest, type GuestResult, type JobResult } from "./guest.ts";
-import { missingForGuests, type Job } from "./initramfs.ts";
+import { complaint, runGuest } from "./guest.ts";
 import { kernels } from "./kernels.ts";
+import { filesToRun, only } from "./tested-kernels.ts";
+import { tryOnKernels, type Trial } from "./trials.ts";
 import { sleepersSource, workSource } from "./workload.ts";
 
-// A minute or two, but for a machine that has no CPU to spare.
-const guestSeconds = 900;
 const folder = temporaryFolder();
 after(() => folder.remove());
-const skip = missingForGuests() ?? false;
-const only = process.env["STROBE_KERNEL"];
-
-interface Trial extends Job {
-  readonly name: string;
-  readonly check: (job: JobResult) => void;
-}
 
 /** Without multi links each function costs a perf event: hundreds are enough there. */
 const wildcard = (kernel: string): { readonly pattern: string; readonly least: number } =>
@@ -117,43 +108,18 @@ const trialsOf = (kernel: string): readonly Trial[] => [
   },
 ];
 
-function programs(): Readonly<Record<string, string>> {
-  return {
+tryOnKernels({
+  // A minute or two, but for a machine that has no CPU to spare.
+  verb: "survives", trials: trialsOf, deadline: 900, modules: ["dummy"],
+  files: () => ({
     "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]),
     "/bin/sleepers": compileC(folder.path, "sleepers", sleepersSource),
-  };
-}
+  }),
+});
 
-for (const { name, belowFloor, source } of kernels) {
-  if (belowFloor || source === "own" || (only !== undefined && only !== name)) continue;
-  const files = skip ? skip : kernelFilesOf(name);
-  test(`Linux ${name} survives`, { skip: typeof files === "string" && files, timeout: (guestSeconds + 30) * 1000 }, async (t) => {
-    assert.ok(typeof files !== "string");
-    const trials = trialsOf(name);
-    const guest = await runGuest({
-      kernel: files, deadline: guestSeconds, jobs: trials, files: programs(), modules: ["dummy"],
-    });
-    for (const [i, { name: trial, check }] of trials.entries()) {
-      await t.test(trial, () => {
-        check(finished(guest, i));
-      });
-      t.diagnostic(`${trial}: ${guest.jobs[i]?.seconds.toFixed(1)} s`);
-    }
-    await t.test("the kernel did not complain", () => {
-      assert.doesNotMatch(guest.console, complaint);
-      assert.ok(guest.complete, guest.console.slice(-3000));
-    });
-  });
-}
-
-function finished(guest: GuestResult, index: number): JobResult {
-  const job = guest.jobs[index];
-  assert.ok(job, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}`);
-  return job;
-}
-
-test("a power cut in mid-trace loses nothing that was printed", { skip, timeout: 300_000 }, async (t) => {
-  const files = kernelFilesOf(only ?? "6.12");
+test("a power cut in mid-trace loses nothing that was printed", { timeout: 300_000 }, async (t) => {
+  const kernel = kernels.find(({ name }) => name === (only ?? "6.12"));
+  const files = kernel === undefined ? `there is no kernel ${only}` : filesToRun(kernel);
   if (typeof files === "string") return t.skip(files);
   const guest = await runGuest({
     kernel: files, deadline: 240, cutAt: /^event 5$/m,

@@ -5,18 +5,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
-import { kernelFiles, type KernelFiles } from "./fetch-kernel.ts";
 import { complaint, runGuest } from "./guest.ts";
-import { missingForGuests } from "./initramfs.ts";
-import { kernels } from "./kernels.ts";
+import { testedKernels } from "./tested-kernels.ts";
 import { workSource } from "./workload.ts";
 
 // Half a minute, but for a machine that has no CPU to spare.
 const guestSeconds = 600;
 const folder = temporaryFolder();
 after(() => folder.remove());
-const skip = missingForGuests() ?? false;
-const only = process.env["STROBE_KERNEL"];
 
 /** Plain JavaScript: what strips types takes minutes under emulation. */
 const program = `
@@ -65,22 +61,13 @@ const expected = {
   events: [[JSON.stringify({ name: "work", size: 64, file: "null" }), 1000]],
 };
 
-for (const kernel of kernels) {
-  const { name, belowFloor } = kernel;
-  if (belowFloor || kernel.source === "own" || (only !== undefined && only !== name)) continue;
-  let files: KernelFiles | undefined;
-  let absent: string | undefined;
-  try {
-    if (!skip) files = kernelFiles(kernel);
-  } catch (error) {
-    absent = error instanceof Error ? error.message : String(error);
-  }
-  test(`Linux ${name}`, { skip: skip || absent, timeout: (guestSeconds + 60) * 1000 }, async () => {
-    assert.ok(files);
+for (const { name, files: kernel } of testedKernels({ own: false })) {
+  test(`Linux ${name}`, { skip: typeof kernel === "string" && kernel, timeout: (guestSeconds + 60) * 1000 }, async () => {
+    assert.ok(typeof kernel !== "string");
     const path = join(folder.path, "program.mjs");
     writeFileSync(path, program);
     const { jobs: [job], console } = await runGuest({
-      kernel: files, deadline: guestSeconds, jobs: [{ script: "strobe run /root/program.mjs", deadline: guestSeconds }],
+      kernel, deadline: guestSeconds, jobs: [{ script: "strobe run /root/program.mjs", deadline: guestSeconds }],
       files: { "/root/program.mjs": path, "/bin/work": compileC(folder.path, "work", workSource) },
     });
     assert.ok(job, console.slice(-3000));

@@ -1,0 +1,44 @@
+// Scripts that say themselves what must come of them: all in one boot of each kernel, which must not complain.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { complaint, runGuest, type GuestOptions, type JobResult } from "./guest.ts";
+import type { Job } from "./initramfs.ts";
+import { testedKernels } from "./tested-kernels.ts";
+
+export interface Trial extends Job {
+  readonly name: string;
+  readonly check: (job: JobResult) => void;
+}
+
+export interface Trials extends Pick<GuestOptions, "modules"> {
+  /** Of the title: "Linux 6.12 survives". */
+  readonly verb: string;
+  /** Of a kernel, by its name. */
+  readonly trials: (kernel: string) => readonly Trial[];
+  /** Files of the guest. */
+  readonly files: () => Readonly<Record<string, string>>;
+  /** Seconds after which the guest is cut off. */
+  readonly deadline: number;
+}
+
+export function tryOnKernels({ verb, trials, files, modules = [], deadline }: Trials): void {
+  for (const { name, files: kernel } of testedKernels({ own: false })) {
+    test(`Linux ${name} ${verb}`, { skip: typeof kernel === "string" && kernel, timeout: (deadline + 30) * 1000 }, async (t) => {
+      assert.ok(typeof kernel !== "string");
+      const jobs = trials(name);
+      const guest = await runGuest({ kernel, deadline, jobs, files: files(), modules });
+      for (const [i, trial] of jobs.entries()) {
+        const job = guest.jobs[i];
+        await t.test(trial.name, () => {
+          assert.ok(job, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}`);
+          trial.check(job);
+        });
+        t.diagnostic(`${trial.name}: ${job?.seconds.toFixed(1)} s`);
+      }
+      await t.test("the kernel did not complain", () => {
+        assert.doesNotMatch(guest.console, complaint);
+        assert.ok(guest.complete, guest.console.slice(-3000));
+      });
+    });
+  }
+}
