@@ -86,6 +86,9 @@ export const functionCases: readonly FunctionCase[] = [
   { name: "functions with records", body: "return area({ width: x, height: 3 }) + sumOf([x, 2]);" },
   { name: "a function where it stands", body: "return (() => { let y = x; y *= 3; return y + 1; })() * 2;" },
 
+  { name: "functions of the handler", body: "let sum = 0; const add = (n, times = 2) => { const y = n * times; sum += y; }; const half = (n) => n >> 1; { const y = 7; add(y); add(x, 3); } return sum * 10 + half(half(20));" },
+  { name: "functions of the handler, with names of theirs", body: "const y = x; const g = (n) => { let y = n; y += x; return y; }; { let n = 3; n += g(n) + g(y); return n * 100 + later(n) + y; } function later(x) { return x * 2; }" },
+
   // mathematics
   { name: "the least and the greatest", body: "return Math.min(x, 9) + Math.min(x * 2, 3, x) * 10 + Math.max(1, x, x - 1) * 100 + Math.max(-x, -7) * 1000;" },
   { name: "signs", body: "return Math.abs(x) + Math.abs(2 - x) * 10 + Math.sign(x - 9) * 100 + Math.sign(x) * 1000 + Math.sign(x - 5);" },

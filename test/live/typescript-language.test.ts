@@ -91,7 +91,7 @@ test("settings are a script's", async () => {
     library.uprobe(functions, "leaf_text", ([text]) => { texts.emit({ text: library.str(text), limit: library.config.maxStrlen }); }, { library, texts }),
     { command: `${functions} 1`, signal: deadline(), settings: { maxStrlen: 6 } },
   );
-  assert.deepEqual(await all(texts), [{ text: "hello", limit: 6 }]);
+  assert.deepEqual(await all(texts), [{ text: "hello ", limit: 6 }]);
   await session.ended;
   await assert.rejects(library.trace(library.begin(() => {}), { settings: { maxStrlen: 0 } }), /invalid value `0` for max_strlen/);
 });

@@ -1,7 +1,7 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
-import type { Expression, TypeName } from "../program.ts";
+import type { Expression, Statement, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { entryMethod, mapMethod } from "./map-methods.ts";
 import { mathCall } from "./mathematics.ts";
@@ -12,8 +12,8 @@ import { casts, isCast } from "./specials.ts";
 import { entryAt, hasEntry, isOneOf, itemsOf } from "./tables.ts";
 import { textMethod } from "./text-methods.ts";
 import { addressType, typeArgument } from "./type-names.ts";
-import type { Outcome, Reference, Unit } from "./unit.ts";
-import { binary, block, call, cast, expressionStatement, integer, mapAccess, text } from "./unit.ts";
+import type { InnerFunction, Outcome, Reference, Unit } from "./unit.ts";
+import { binary, block, call, cast, expressionStatement, integer, mapAccess, text, variable } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
@@ -38,6 +38,7 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
     case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
     case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
     case "type": return unit.refuse(node, "type", "a type cannot be called", `cast a pointer to it: cast(pointer, ${target.name})`);
+    case "inner": return innerCall(unit, node, target);
     case "module":
     case "entry":
     case "value": return unit.refuse(callee, "type",
@@ -47,19 +48,48 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
 
 /** `(() => { const twice = x * 2; return twice + 1; })()`: statements where a value is wanted. */
 function calledAtOnce(unit: Unit, node: js.CallExpression, fn: js.ArrowFunctionExpression | js.FunctionExpression): Outcome {
-  const span = unit.span(node);
   if (fn.async) unit.refuseSyntax(fn, "async");
   if (fn.generator) unit.refuseSyntax(fn, "generator");
   if (fn.params.length > 0 || node.arguments.length > 0) return unit.refuse(fn, "placement",
     "a function that is called where it stands takes nothing", "it sees the variables around it; or define it outside, and call it by its name");
+  return inPlace(unit, node, fn);
+}
+
+/** A call of a function that the handler made: its body, with variables for its parameters. */
+function innerCall(unit: Unit, node: js.CallExpression, { node: fn, scopes }: Extract<Reference, { kind: "inner" }>): Outcome {
+  if (unit.inside.has(fn)) return unit.refuse(node, "placement", "a function that a handler makes cannot call itself", "write a loop");
+  if (node.arguments.length > fn.params.length) return unit.refuse(node, "arguments", `this function takes ${fn.params.length === 1 ? "one argument" : `${fn.params.length} arguments`}`);
+  const span = unit.span(node);
+  const given = node.arguments.map((argument) => argumentValue(unit, argument));
+  unit.inside.add(fn);
+  try {
+    return unit.within(scopes, () => unit.scoped((): Outcome => {
+      const declared = fn.params.map((pattern, i): Statement => {
+        const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
+        if (own.type !== "Identifier") return unit.refuse(pattern, "placement", "parameters of a function that a handler makes are names", "define the function outside, and call it by its name");
+        const value = given[i] ?? (pattern.type === "AssignmentPattern" ? unit.grammar.value(unit, pattern.right) : unit.refuse(node, "arguments", `\`${own.name}\` is not given`));
+        return { kind: "declare", variable: variable(unit.declare(own.name, false), unit.span(own)), value, span: unit.span(own) };
+      });
+      const result = inPlace(unit, node, fn);
+      if (result.kind === "statement") return { kind: "statement", statement: block([...declared, result.statement], span) };
+      return { kind: "value", expression: { kind: "block-expression", statements: declared, value: result.expression, span, type: unknownType } };
+    }));
+  } finally {
+    unit.inside.delete(fn);
+  }
+}
+
+/** A function's body where a call of it stands. */
+function inPlace(unit: Unit, node: js.CallExpression, fn: InnerFunction): Outcome {
+  const span = unit.span(node);
   const { body } = fn;
-  if (body.type !== "BlockStatement") return { kind: "value", expression: unit.grammar.value(unit, body) };
+  if (body.type !== "BlockStatement") return body.type === "CallExpression" ? unit.grammar.call(unit, body) : { kind: "value", expression: unit.grammar.value(unit, body) };
   const last = body.body.at(-1);
   const result = last?.type === "ReturnStatement" ? last.argument ?? undefined : undefined;
   const before = last?.type === "ReturnStatement" ? body.body.slice(0, -1) : body.body;
   const early = before.map(returnIn).find((found) => found !== undefined);
   if (early !== undefined) return unit.refuse(early, "placement",
-    "a function that is called where it stands returns at its end only", "use ?: or a variable; or define it outside, and call it by its name");
+    "a function that a handler makes returns at its end only", "use ?: or a variable; or define it outside, and call it by its name");
   return unit.scoped((): Outcome => {
     const statements = before.flatMap((each) => unit.grammar.statements(unit, each));
     if (result === undefined) return { kind: "statement", statement: block(statements, span) };
@@ -110,6 +140,7 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     case "module": return tableMethod(unit, node, object, name, property);
     case "special":
     case "function":
+    case "inner":
     case "type": return undefined;
   }
 }

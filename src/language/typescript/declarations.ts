@@ -6,7 +6,7 @@ import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { hasKey, isAskedFor } from "./expressions.ts";
 import { bound, refer, valueOf } from "./references.ts";
-import type { Reference, Unit } from "./unit.ts";
+import type { InnerFunction, Reference, Unit } from "./unit.ts";
 import { builtin, isPlain, member, refusal, tuplePart, variable } from "./unit.ts";
 
 export function declaration(unit: Unit, node: js.VariableDeclaration): Statement[] {
@@ -41,6 +41,7 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
     return asked === undefined ? [declared]
       : [{ kind: "declare", variable: asked, value: { kind: "boolean", value: false, span: asked.span, type: unknownType }, span: unit.span(node) }, declared];
   }
+  if (id.type === "Identifier" && (init.type === "ArrowFunctionExpression" || init.type === "FunctionExpression")) return innerFunction(unit, id, init);
   const reference = refer(unit, init);
   if (reference.kind === "entry" && id.type === "Identifier" && constant) return entryAlias(unit, id, reference, node);
   if (id.type === "Identifier" && constant && reference.kind !== "value" && reference.kind !== "builtin" && reference.kind !== "entry") {
@@ -65,6 +66,15 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
   if (isPlain(value)) return takeApart(unit, id, value, constant);
   const whole = variable(unit.temporary("whole"), unit.span(init));
   return [{ kind: "declare", variable: whole, value, span: unit.span(node) }, ...takeApart(unit, id, whole, constant)];
+}
+
+/** A function that the handler makes is called by its name, and stands for its body there. */
+export function innerFunction(unit: Unit, id: js.Identifier, node: InnerFunction): Statement[] {
+  if (node.async) unit.refuseSyntax(node, "async");
+  if (node.generator) unit.refuseSyntax(node, "generator");
+  const scopes = unit.scopesNow();
+  unit.alias(id.name, () => ({ kind: "inner", node, scopes }));
+  return [];
 }
 
 /** The name becomes visible after its value was read. */

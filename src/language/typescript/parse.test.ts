@@ -308,9 +308,8 @@ test("a switch is a chain of ifs", () => {
 // ── refusals ──
 
 const invalid: Readonly<Record<RefusedSyntax, readonly [text: string, at: string]>> = {
-  ArrowFunctionExpression: ["(args) => { const f = () => 1; }", "() => 1"],
-  FunctionExpression: ["(args) => { const f = function () {}; }", "function () {}"],
-  FunctionDeclaration: ["(args) => { function f() {} }", "function f() {}"],
+  ArrowFunctionExpression: ["(args) => print(() => 1)", "() => 1"],
+  FunctionExpression: ["(args) => m.set(1, function () {})", "function () {}"],
   ClassDeclaration: ["(args) => { class A {} }", "class A {}"],
   ClassExpression: ["(args) => { const a = class {}; }", "class {}"],
   NewExpression: ["(args) => { const a = new Map(); }", "new Map()"],
@@ -379,6 +378,12 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args, more) => m.count()", "more", /the handler of this probe has one parameter/],
   ["(args) => { let x = 1; x **= 2; }", "x **= 2", /no power operator/],
   ["(args) => m.sum((() => { if (args.a) return 1; return 2; })())", "return 1;", /returns at its end only/],
+  ["(args) => { const f = (x) => f(x - 1); m.sum(f(3)); }", "f(x - 1)", /cannot call itself/],
+  ["(args) => { const f = (x) => { if (x) return 1; return 2; }; m.sum(f(3)); }", "return 1;", /returns at its end only/],
+  ["(args) => { const f = (x) => x; m.sum(f()); }", "f()", /`x` is not given/],
+  ["(args) => { const f = () => 1; m.sum(f(1)); }", "f(1)", /takes 0 arguments/],
+  ["(args) => { const f = () => 1; m.sum(f); }", "f", /this is a function/],
+  ["(args) => { const f = async () => 1; }", "async () => 1", /a handler cannot wait/],
   ["(args) => m.sum(((x) => x)(1))", "(x) => x", /takes nothing/],
   ["(args) => { for (const x of args.list) { } }", "args.list", /goes over maps, ranges, and lists/],
   ["(args) => m.sum(2n ** 65n)", "2n ** 65n", /no power operator/],

@@ -109,7 +109,8 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
       return unit.refuse(property, "name", `an entry of a map has no \`${name ?? "[…]"}\``, "its value is `.value`, or get()");
     case "event": return unit.refuse(property, "name",
       `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
-    case "function": return unit.refuse(node, "type", "a function has no members in a handler");
+    case "function":
+    case "inner": return unit.refuse(node, "type", "a function has no members in a handler");
     case "type": return { kind: "value", expression: enumConstant(unit, object, name, node) };
     case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
     case "value":
@@ -209,6 +210,7 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
         : unit.refuse(node, "type", "a map is no value", mapUsage);
     case "event": return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
     case "function":
+    case "inner":
     case "special": return unit.refuse(node, "type", "this is a function", "call it");
     case "module": return unit.refuse(node, "type",
       node.type === "Identifier" ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use` : `${reference.what} is no value in a handler`,

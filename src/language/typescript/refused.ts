@@ -6,9 +6,8 @@ export interface Refusal { readonly message: string; readonly help: string }
 const inNode = "do it in Node, with the events and maps that the handler fills";
 
 export const refusedSyntax = {
-  ArrowFunctionExpression: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
-  FunctionExpression: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
-  FunctionDeclaration: { message: "a handler cannot make functions", help: "define the function outside, and call it by its name" },
+  ArrowFunctionExpression: { message: "a function is no value in a handler", help: "give it a name, const f = (x) => …, and call it: f(1)" },
+  FunctionExpression: { message: "a function is no value in a handler", help: "give it a name, const f = (x) => …, and call it: f(1)" },
   ClassDeclaration: { message: "there are no classes in the kernel", help: "use maps and functions" },
   ClassExpression: { message: "there are no classes in the kernel", help: "use maps and functions" },
   NewExpression: { message: "there are no objects to make in the kernel", help: "emit a record { … }, and make objects of it in Node" },

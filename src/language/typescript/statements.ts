@@ -2,7 +2,7 @@
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { assigned, binaryOperators, hasKey, knownThere, knownTruth, place, unsignedShift } from "./expressions.ts";
-import { declaration } from "./declarations.ts";
+import { declaration, innerFunction } from "./declarations.ts";
 import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
 import { choice } from "./switch.ts";
@@ -12,7 +12,11 @@ import { block, expressionStatement, not, refusal, variable } from "./unit.ts";
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
-  return unit.nested(node, () => unit.scoped(() => block(statements.flatMap((s) => safely(unit, s)), unit.span(node))));
+  return unit.nested(node, () => unit.scoped(() => {
+    // They may be called before the line that they stand in.
+    for (const each of statements) if (each.type === "FunctionDeclaration") innerFunction(unit, each.id, each);
+    return block(statements.flatMap((s) => safely(unit, s)), unit.span(node));
+  }));
 }
 
 /** What could be read of a statement; nothing after a mistake, which is told already. */
@@ -59,8 +63,8 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
         return [{ kind: "return", value: outcome.expression, span }];
       }
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
+    case "FunctionDeclaration": return [];
     case "ClassDeclaration":
-    case "FunctionDeclaration":
     case "TryStatement":
     case "ThrowStatement":
     case "WithStatement":

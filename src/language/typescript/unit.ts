@@ -19,7 +19,11 @@ export type Reference =
   | { readonly kind: "global"; readonly name: string }
   /** `name` is what the handler calls it. */
   | { readonly kind: "type"; readonly type: TypeBinding; readonly name: string }
+  /** A function that the handler makes: it stands for its body wherever it is called. */
+  | { readonly kind: "inner"; readonly node: InnerFunction; readonly scopes: readonly Map<string, Meaning>[] }
   | Extract<Binding, { kind: "builtin" | "special" | "function" | "module" }>;
+
+export type InnerFunction = js.ArrowFunctionExpression | js.FunctionExpression | js.FunctionDeclaration;
 
 /** What a name that the function declares stands for. */
 export type Meaning =
@@ -154,6 +158,10 @@ export class Unit {
   /** Added to a node's offset, it gives the offset in the script's text. */
   readonly #shift: number;
   #scopes: Map<string, Meaning>[] = [new Map()];
+  /** Scopes around those that are open, where something is read further out: their variables have their names all the same. */
+  readonly #around: (readonly Map<string, Meaning>[])[] = [];
+  /** Functions of the handler that are being read, for those that call themselves. */
+  readonly inside = new Set<InnerFunction>();
   #temporaries = 0;
   #depth = 0;
   /** What break and continue may mean here. */
@@ -227,11 +235,13 @@ export class Unit {
   /** Reads something as it would be read further out. */
   within<T>(scopes: readonly Map<string, Meaning>[], inside: () => T): T {
     const now = this.#scopes;
+    this.#around.push(now);
     this.#scopes = [...scopes];
     try {
       return inside();
     } finally {
       this.#scopes = now;
+      this.#around.pop();
     }
   }
 
@@ -249,7 +259,7 @@ export class Unit {
 
   /** A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there. */
   declare(name: string, constant: boolean, there?: string): string {
-    const taken = new Set(this.#scopes.flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
+    const taken = new Set([...this.#around.flat(), ...this.#scopes].flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
     let own = name;
     for (let n = 2; taken.has(own); n++) own = `${name}_${n}`;
     this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant, ...(there === undefined ? {} : { there }) });
