@@ -45,6 +45,8 @@ export interface Member {
   readonly offset: number;
   readonly bitOffset?: number;
   readonly bitWidth?: number;
+  /** As the kernel's sources declare it, for people: `__be16 sport`. */
+  readonly declared?: string | undefined;
   /** Why it is nowhere, where an optimiser kept just a part of the struct. */
   readonly absent?: string;
 }

@@ -94,9 +94,10 @@ function sharedName(spec: ProbeSpec, pattern: FunctionPattern, module: string, s
   }];
 }
 
-function describe({ parameters, result }: KernelFunction, returns: boolean): string[] {
-  const lines = parameters.map(({ type, name }) => `    ${declare(type, name)}`);
-  return returns && result.kind !== "void" ? [...lines, `    ${declare(result, "retval")}`] : lines;
+function describe({ parameters, result, spelled }: KernelFunction, returns: boolean): string[] {
+  const known = spelled?.() ?? [];
+  return [...parameters, ...(returns && result.kind !== "void" ? [{ name: "retval", type: result }] : [])]
+    .map(({ type, name }, i) => `    ${known[i] === undefined ? declare(type, name) : `${known[i]} ${name}`}`);
 }
 
 export const fentry = trampoline("fentry", ["f", "kfunc"], BPF_TRACE_FENTRY);

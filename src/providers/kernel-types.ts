@@ -10,7 +10,16 @@ import { nearest } from "../language/nearest.ts";
 export interface Parameter { readonly name: string; readonly type: Type }
 
 /** A function's types. `id` is the BTF id of what was looked up (function, or typedef of a tracepoint). */
-export interface Signature { readonly id: number; readonly parameters: readonly Parameter[]; readonly result: Type }
+export interface Signature {
+  readonly id: number;
+  readonly parameters: readonly Parameter[];
+  readonly result: Type;
+  /** Types as the kernel's sources spell them, of the parameters in their order, and of the result. */
+  readonly spelled: () => readonly (string | undefined)[];
+}
+
+// Loaded for listings.
+const declarations = () => require("./kernel-declarations.ts") as typeof import("./kernel-declarations.ts");
 
 const TRACEPOINT_PREFIX = "btf_trace_";
 const ITERATOR_PREFIX = "bpf_iter__";
@@ -119,7 +128,7 @@ export class KernelTypes implements TypeScope {
     // To attach there takes no more than the id.
     let signature: Signature | undefined;
     const whole = (): Signature => (signature ??= this.#tracepointSignature(name, id, pointer.type));
-    return { id, get parameters() { return whole().parameters; }, get result() { return whole().result; } };
+    return { id, get parameters() { return whole().parameters; }, get result() { return whole().result; }, spelled: () => whole().spelled() };
   }
 
   #tracepointSignature(name: string, id: number, prototypeId: number): Signature {
@@ -173,7 +182,9 @@ export class KernelTypes implements TypeScope {
       // The nameless void at the end is `...`.
       if (type !== 0) parameters.push({ name, type: typedPointer(this.typeOf(type)) });
     }
-    return { id, parameters, result: typedPointer(this.typeOf(prototype.result)) };
+    const spelled = (): (string | undefined)[] => [...prototype.parameters.slice(skip).flatMap(({ type }) => (type === 0 ? [] : [type])), prototype.result]
+      .map((type) => declarations().spellKernelType(this.btf, type));
+    return { id, parameters, result: typedPointer(this.typeOf(prototype.result)), spelled };
   }
 
   /** The language's type for a BTF id. Equal ids give the same object. @throws BtfError */
@@ -326,6 +337,10 @@ class KernelMember implements Member {
 
   get type(): Type {
     return this.#types.typeOf(this.#id);
+  }
+
+  get declared(): string | undefined {
+    return declarations().spellKernelType(this.#types.btf, this.#id, this.name);
   }
 }
 

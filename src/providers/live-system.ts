@@ -90,7 +90,7 @@ class Live implements LiveSystem {
     const found = this.#signature((types) => types.function(name));
     if (found === undefined) return undefined;
     const { module, signature } = found;
-    return { name, btfId: signature.id, module, parameters: signature.parameters, result: signature.result };
+    return { name, btfId: signature.id, module, parameters: signature.parameters, result: signature.result, spelled: signature.spelled };
   }
 
   kernelFunctions(only?: "typed"): readonly string[] {

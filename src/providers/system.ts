@@ -72,6 +72,8 @@ export interface KernelFunction {
   readonly module: string;
   readonly parameters: readonly { readonly name: string; readonly type: Type }[];
   readonly result: Type;
+  /** Types as the kernel's sources spell them, of the parameters in their order, and of the result. */
+  readonly spelled?: () => readonly (string | undefined)[];
 }
 
 /** Where one of several functions of a name begins, and its module ("vmlinux" for the kernel proper). */

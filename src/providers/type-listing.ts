@@ -36,7 +36,8 @@ function enumText(type: EnumType): string {
   return `enum ${type.name} {\n${[...type.names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([value, name]) => `${step}${name} = ${value},\n`).join("")}}`;
 }
 
-function memberText({ name, type, bitWidth }: Member, indent: string): string {
+function memberText({ name, type, bitWidth, declared: known }: Member, indent: string): string {
+  if (known !== undefined) return bitWidth === undefined ? known : `${known}: ${bitWidth}`;
   const lengths: number[] = [];
   let base: Type = type;
   while (base.kind === "array") {
@@ -44,7 +45,7 @@ function memberText({ name, type, bitWidth }: Member, indent: string): string {
     base = base.element;
   }
   const declared = base.kind === "struct" && base.name === "" ? structText(base, indent) : spell(base);
-  const shown = `${name}${lengths.map((length) => `[${length}]`).join("")}${bitWidth === undefined ? "" : `:${bitWidth}`}`;
+  const shown = `${name}${lengths.map((length) => `[${length}]`).join("")}${bitWidth === undefined ? "" : `: ${bitWidth}`}`;
   if (shown === "") return declared;
   return declared.endsWith("*") ? `${declared}${shown}` : `${declared} ${shown}`;
 }
