@@ -17,7 +17,26 @@ const sendsItself = [
   's.on("message", () => ++n < 3 ? send() : s.close());', 'const send = () => s.send(text, 9999, "127.0.0.1");', 's.bind(9999, "127.0.0.1", send);',
 ].join(" ");
 
+/** More ways through its rounds than verifiers without a budget of rounds walk: there the rounds are calls. */
+const manyRounds = `
+  $i = 0; $s = 0;
+  while ($i < 1000) {
+    if ($i % 3 == 0) { @a[$i % 7] = $i; $s += 3; }
+    if ($i % 5 == 1) { @b[$i % 11] += 2; $s ^= $i; }
+    if (@a[$i % 7] > 500) { $s += 1; @c[$i % 2, "x"] = $s; }
+    if (@b[$i % 11] > 20) { @b[$i % 11] = 0; }
+    if ($s % 2 == 0) { @even++; } else { @odd++; }
+    if ($i % 13 == 12) { $s -= 7; }
+    $i++;
+  }
+  printf("%d %d %d %d\\n", $i, $s, @even, @odd);`;
+
 const trials: readonly Trial[] = [
+  {
+    name: "the end of a loop of many rounds and branches",
+    script: `strobe -q -c '/bin/work 1' -e 'kprobe:vfs_read /comm == "work" && arg2 == 512 && !@done/ { @done = 1; ${manyRounds} } end { clear(@a); clear(@b); clear(@c); clear(@even); clear(@odd); clear(@done); }'`,
+    check: ({ stdout, stderr }) => assert.equal(stdout.trim(), "1000 663 490 510", stderr),
+  },
   {
     name: "functions of a loaded BPF program",
     script: `strobe -q -o /tmp/traced -e '${traced} interval:ms:50 { if (!@ready) { @ready = 1; printf("ready\\n"); } } end { clear(@ready); clear(@m); }' & traced=$!
