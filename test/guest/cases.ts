@@ -50,6 +50,12 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
       script: "kprobe:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name)] = count(); }",
       output: "@[zero]: 1000",
     },
+    // The kernel puts some kinds at the head of its list of what to run, others at its end.
+    ...["kprobe", "kretprobe", "fentry", "fexit", "ret"].map((kind) => ({
+      name: `${kind}: clauses at one place`, command: work,
+      script: [1, 2, 3].map((n) => `${kind}:vfs_read /pid == cpid && !@done/ { @order = @order * 10 + ${n};${n === 3 ? " @done = 1;" : ""} }`).join("\n"),
+      output: "@done: 1\n@order: 123",
+    })),
     { name: "kprobe: wildcard", command: work, script: `kprobe:vfs_r* /${reads}/ { @[func] = count(); }`, output: "@[vfs_read]: 1000" },
     {
       name: "kprobe: wildcard of hundreds", command: work,

@@ -122,7 +122,7 @@ export class Differential implements Disposable {
     if (plan === undefined || lowered === undefined || module === undefined) {
       const errors = compiled.diagnostics.filter((d) => d.severity === "error");
       // Constants that random arithmetic takes beyond what holds them: rightly refused, and nothing to compare.
-      if (errors.some(({ message }) => /does not fit/.test(message))) return nothing;
+      if (errors.some(({ message }) => /does not fit|outside of 64 bits/.test(message))) return nothing;
       return { ...nothing, failure: { kind: "rejected", cause: errors[0]?.message.replace(/[$@]\w+|\d+/g, "…") ?? "", detail: errors.map((d) => `${d.message} at \`${script.slice(d.span.start, d.span.end)}\``).join("\n") } };
     }
     const ir = (): string => printModule(module, lowered.schemas);

@@ -189,7 +189,7 @@ class ProgramWriter {
         const right = operator === "/" || operator === "%"
           ? random.chance(0.5) ? random.pick(["1", "2", "3", "7", "8", "10", "100", "-1", "-2", "4294967296", "(int8)-1", "(uint8)200"]) : `(${this.#opaque()} & ${this.#int(inner)})`
           : this.#operand(inner);
-        return `(${this.#operand(inner)} ${operator} ${right})`;
+        return `(${this.#operand(inner)} ${operator} ${shifted(operator, right)})`;
       }
       case 6: case 7: return `(${random.pick(integerTypes)})(${this.#operand(inner)})`;
       case 8: return `(${random.pick(["-", "~"])}(${this.#int(inner)}))`;
@@ -353,7 +353,7 @@ class ProgramWriter {
   #compound(depth: number): string {
     const operator = this.#random.pick(arithmetic);
     const value = operator === "/" || operator === "%" ? `(${this.#opaque()} | ${this.#int(depth - 1)})` : this.#int(depth);
-    return `${operator}= ${value}`;
+    return `${operator}= ${shifted(operator, value)}`;
   }
 
   #mapStore(map: MapShape, depth = 2): string {
@@ -552,6 +552,11 @@ export function render(pieces: readonly Piece[], indent = ""): string {
     }
     return lines.filter((line) => line !== "").join("\n");
   }).filter((text) => text !== "").join("\n");
+}
+
+/** A shift's right side. A constant beyond 64 bits is refused; what merely may be is not. */
+function shifted(operator: string, right: string): string {
+  return (operator === "<<" || operator === ">>") && !/[@$]/.test(right) ? `(${right} & 63)` : right;
 }
 
 /** Programs that are a step smaller: without some statements, or with a block's statements in its place. */
