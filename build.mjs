@@ -2,23 +2,13 @@
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { globSync } from "./test/support/glob.mjs";
 import { build } from "esbuild";
+import { asModule } from "./modules.mjs";
 import { buildParts } from "./parts.mjs";
 
 const flags = new Set(process.argv.slice(2));
 
 /** Options that the command, the library and the tests share. */
-const shared = {
-  bundle: true,
-  platform: "node",
-  target: "node20.19",
-  format: "esm",
-  splitting: true,
-  sourcemap: "linked",
-  packages: "external",
-  // What few need is loaded by require(), which modules have no other way of.
-  banner: { js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);' },
-  logLevel: flags.has("--quiet") ? "warning" : "info",
-};
+const shared = { ...asModule, splitting: true, sourcemap: "linked", logLevel: flags.has("--quiet") ? "warning" : "info" };
 
 rmSync("dist", { recursive: true, force: true });
 const entryPoints = {

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { asModule } from "../modules.mjs";
 import { spread } from "./statistics.mjs";
 
 const kernelName = "6.12";
@@ -18,9 +19,7 @@ const title = `12,000 kernel functions, in a guest with Linux ${kernelName}`;
 /** Rows of the table of weight.mjs. */
 export async function manyFunctions(peers, rounds) {
   const outfile = fileURLToPath(new URL("../build/bench-guest.mjs", import.meta.url));
-  await build({
-    entryPoints: [fileURLToPath(new URL("guest.ts", import.meta.url))], outfile, bundle: true, platform: "node", format: "esm", packages: "external", logLevel: "warning",
-  });
+  await build({ ...asModule, entryPoints: [fileURLToPath(new URL("guest.ts", import.meta.url))], outfile });
   const { cache, kernelFiles, kernels, missingForGuests, runGuest } = await import(outfile);
   const peer = peers.find(({ isPeer }) => isPeer);
   const missing = missingForGuests()

@@ -6,6 +6,7 @@ import { cpus, release } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { asModule } from "../modules.mjs";
 import { debuginfo } from "./debuginfo.mjs";
 import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
@@ -50,10 +51,7 @@ const workload = here("../build/workload");
 const built = spawnSync("gcc", ["-O2", "-o", workload, here("workload.c")], { stdio: "inherit" });
 if (built.status !== 0) throw new Error("the workload needs gcc");
 
-await build({
-  entryPoints: [here("kernel.ts")], outfile: here("../build/bench-kernel.mjs"), bundle: true, platform: "node", format: "esm",
-  packages: "external", logLevel: "warning",
-});
+await build({ ...asModule, entryPoints: [here("kernel.ts")], outfile: here("../build/bench-kernel.mjs") });
 const kernel = await import(here("../build/bench-kernel.mjs"));
 
 const peers = findPeers(values.peer);

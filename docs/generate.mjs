@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 import { build } from "esbuild";
+import { asModule } from "../modules.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -17,7 +18,7 @@ async function tables() {
         export { allProviders } from "./src/providers/registry.ts";`,
       resolveDir: here(".."),
     },
-    outfile, bundle: true, platform: "node", format: "esm", target: "node20.19", packages: "external", logLevel: "warning",
+    ...asModule, outfile,
   });
   return import(pathToFileURL(outfile).href);
 }

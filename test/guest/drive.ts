@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { build } from "esbuild";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asModule } from "../../modules.mjs";
 import { usdtSource } from "../support/programs.ts";
 import { compileC } from "../support/strobe.ts";
 import type { CaseResult, ProbeCase } from "./cases.ts";
@@ -12,10 +13,7 @@ import { framelessSource, sleepersSource, workSource } from "./workload.ts";
 export async function programs(folder: string): Promise<Readonly<Record<string, string>>> {
   const driver = join(folder, "driver.mjs");
   if (!existsSync(driver)) {
-    await build({
-      entryPoints: ["test/guest/driver.ts"], outfile: driver, bundle: true, platform: "node", target: "node20.19", format: "esm",
-      packages: "external", logLevel: "warning",
-    });
+    await build({ ...asModule, entryPoints: ["test/guest/driver.ts"], outfile: driver });
   }
   return {
     "/strobe/driver.mjs": driver,
