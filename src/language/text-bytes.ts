@@ -1,5 +1,6 @@
 // The bytes of text, a script's or a traced program's. What is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF, a byte each:
 // they stand for nothing else, since nothing that is decoded gives any.
+import type { Expression } from "./program.ts";
 
 const encoder = new TextEncoder();
 // Each takes a tenth of a millisecond to make, which most starts do without.
@@ -44,6 +45,13 @@ export function bytesText(bytes: Uint8Array): string {
     at += character === undefined ? 1 : size;
   }
   return exact;
+}
+
+/** `"text" + 2`, or the other way round, is the text from that byte on, as with a pointer to it in C. */
+export function textFrom(a: Expression, b: Expression): string | undefined {
+  const [text, offset] = a.kind === "string" ? [a, b] : [b, a];
+  if (text.kind !== "string" || offset.kind !== "integer" || offset.value < 0n) return undefined;
+  return bytesText(textBytes(text.value).subarray(Number(offset.value)));
 }
 
 function decodedExactly(bytes: Uint8Array): string | undefined {

@@ -3,7 +3,7 @@ import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
-import { bytesText, textBytes, textLength } from "../text-bytes.ts";
+import { textFrom, textLength } from "../text-bytes.ts";
 import type { IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType, voidType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
@@ -216,7 +216,7 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
     const value = left.value + right.value;
     return { kind: "string", value, span: node.span, type: { kind: "string", capacity: textLength(value) + 1 } };
   }
-  const rest = node.operator === "+" ? textFrom(left, right) ?? textFrom(right, left) : undefined;
+  const rest = node.operator === "+" ? textFrom(left, right) : undefined;
   if (rest !== undefined) return checkExpression({ kind: "string", value: rest, span: node.span, type: unknownType }, body);
   if ((node.operator === "<<" || node.operator === ">>") && right.kind === "integer" && isLiteral(right) && (right.value < 0n || right.value > 63n)) {
     return { ...node, left, right, type: report(body, "limit", node.span, `a shift by ${right.value} is outside of 64 bits`) };
@@ -245,12 +245,6 @@ function writtenOut(operator: BinaryOperator, left: Expression, right: Expressio
     case "<<": return left.value << right.value;
     default: return undefined;
   }
-}
-
-/** `"text" + 2` is the text from there on, as with a pointer to it in C. */
-function textFrom(text: Expression, offset: Expression): string | undefined {
-  if (text.kind !== "string" || offset.kind !== "integer" || !isLiteral(offset) || offset.value < 0n) return undefined;
-  return bytesText(textBytes(text.value).subarray(Number(offset.value)));
 }
 
 /** Which of two texts is the greater is told of written ones alone. */

@@ -2,6 +2,7 @@
 import { findBuiltin } from "../../builtins/table.ts";
 import { typeNameText } from "../../print-tree.ts";
 import type { BinaryOperator, Call, Expression, MapAccess, TypeName } from "../../program.ts";
+import { textFrom } from "../../text-bytes.ts";
 import { casts } from "../specials.ts";
 import { integerText } from "./types.ts";
 import { indented, type Writing } from "./writing.ts";
@@ -119,6 +120,8 @@ function binary(w: Writing, e: Extract<Expression, { kind: "binary" }>): Written
   if (operator === "&&" || operator === "||") {
     return { text: `${conditionText(w, e, conditionalStrength + 1)} ? true : false`, strength: conditionalStrength };
   }
+  const rest = operator === "+" ? textFrom(left, right) : undefined;
+  if (rest !== undefined) return { text: JSON.stringify(rest), strength: memberStrength };
   const own = strength[operator];
   const spelled = operator === "==" ? "===" : operator === "!=" ? "!==" : operator;
   return { text: `${valueText(w, left, own)} ${spelled} ${valueText(w, right, own + 1)}`, strength: own };

@@ -56,13 +56,19 @@ export class TypeWriter {
   #structText({ union, name, members, attributes }: StructDeclaration): string {
     const texts = members.map((member) => {
       const key = /^[A-Za-z_$][\w$]*$/.test(member.name) ? member.name : JSON.stringify(member.name);
-      const type = "members" in member.type ? this.#structText(member.type) : this.#memberType(member.type);
+      const type = "members" in member.type ? this.#nested(member.type) : this.#memberType(member.type);
       if (type === undefined) return `get ${key}(): any { return ${this.text(member.type as TypeName)}; }`;
       return `${key}: ${this.#aligned(member.bitWidth === undefined ? type : `${this.#needs.imported("bits")}(${type}, ${member.bitWidth})`, member.attributes)}`;
     });
     const { packed, align } = attributes ?? {};
     const layout = [...(packed ? ["packed: true"] : []), ...(align === undefined ? [] : [`align: ${align}`])];
     return `${this.#needs.imported(union ? "union" : "struct")}(${name === "" ? "" : `${JSON.stringify(name)}, `}{ ${texts.join(", ")} }${layout.length === 0 ? "" : `, { ${layout.join(", ")} }`})`;
+  }
+
+  /** One that has a tag is declared for all, before the struct that it is in. */
+  #nested(declaration: StructDeclaration): string {
+    const own = this.#structs.get(declaration.name);
+    return own?.written ? own.name : this.#structText(declaration);
   }
 
   #aligned(type: string, { packed, align }: LayoutAttributes = {}): string {
