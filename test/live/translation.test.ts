@@ -64,7 +64,7 @@ async function assertSame(name: string, script: string, positional: readonly str
 for (const file of readdirSync("tools").filter((name) => name.endsWith(".bt"))) {
   test(`tools/${basename(file)}`, async (t) => {
     const text = readFileSync(join("tools", file), "utf8");
-    const positional = text.includes("uprobe:$1:$2") ? ["/bin/bash", "readline", "readline"] : text.includes("kprobe:$1") ? ["vfs_read"] : [];
+    const positional = text.includes("uprobe:$1:$2") ? ["/bin/bash", "readline", "readline"] : ["kprobe:$1", "kprobe:$2"].filter((place) => text.includes(place)).map(() => "vfs_read");
     const { plan, diagnostics } = compileScript({ name: file, text }, { env: {}, unsafe: true, positional });
     if (!plan) return t.skip(`not on this machine: ${diagnostics.find(({ severity }) => severity === "error")?.message}`);
     await assertSame(file, text, positional);
