@@ -5,17 +5,18 @@ import { hasWildcard, matches } from "./wildcard.ts";
 import type { Listed, ListOptions } from "./provider.ts";
 import type { System } from "./system.ts";
 
-const step = "        ";
+const step = "\t";
 
 type Tag = "struct" | "union" | "enum";
 
-/** `struct NAME`, `union NAME` or `enum NAME`: how it is declared, or of a name with wildcards all there are; undefined for any other pattern. */
+/** `struct NAME`, `union NAME` or `enum NAME`, with wildcards all there are; verbose: how each is declared. Undefined for any other pattern. */
 export function listType(pattern: string, system: System, { verbose }: ListOptions): readonly Listed[] | undefined {
   const match = /^(struct|union|enum)\s+(\S+)$/.exec(pattern);
   if (!match) return undefined;
   const [, tag, name] = match as unknown as [string, Tag, string];
-  if (!hasWildcard(name)) return declaration(name, tag, system);
-  const names = [...new Set(system.typeNames?.(tag) ?? [])].filter((each) => each !== "" && matches(name, each)).sort();
+  const names = hasWildcard(name)
+    ? [...new Set(system.typeNames?.(tag) ?? [])].filter((each) => each !== "" && matches(name, each)).sort()
+    : system.types.find(name, tag) === undefined ? [] : [name];
   return names.flatMap((each) => verbose ? declaration(each, tag, system) : [{ probe: `${tag} ${each}` }]);
 }
 

@@ -189,10 +189,11 @@ test("-l lists, -lv shows arguments", async () => {
   const verbose = await strobe(["-lv", "tracepoint:sched:sched_process_exec"]);
   assert.equal(verbose.stdout, "tracepoint:sched:sched_process_exec\n    __data_loc char[] filename\n    pid_t pid\n    pid_t old_pid\n");
   const type = await strobe(["-lv", "struct llist_node"]);
-  assert.equal(type.stdout, "vmlinux: struct llist_node {\n        struct llist_node *next;\n};\n");
+  assert.equal(type.stdout, "vmlinux: struct llist_node {\n\tstruct llist_node *next;\n};\n");
+  assert.equal((await strobe(["-l", "struct llist_node"])).stdout, "struct llist_node\n");
   const spelled = (await strobe(["-lv", "struct iphdr,struct file_operations"])).stdout.split("\n");
-  for (const line of ["__u8 ihl: 4;", "__be16 tot_len;", "        __be32 saddr;", "ssize_t (*write)(struct file *, const char *, size_t, loff_t *);"]) {
-    assert.ok(spelled.some((one) => one.endsWith(`        ${line}`)), line);
+  for (const line of ["__u8 ihl: 4;", "__be16 tot_len;", "\t__be32 saddr;", "ssize_t (*write)(struct file *, const char *, size_t, loff_t *);"]) {
+    assert.ok(spelled.some((one) => one.endsWith(`\t${line}`)), line);
   }
   const result = await strobe(["-lv", "fexit:vfs_read"]);
   assert.equal(result.stdout, "fexit:vmlinux:vfs_read\n    struct file * file\n    char * buf\n    size_t count\n    loff_t * pos\n    ssize_t retval\n");
