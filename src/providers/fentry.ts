@@ -53,7 +53,7 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
       return noFunction(spec, pattern, system, options);
     },
 
-    lastRunsFirst: true,
+    lastRunsFirst: () => true,
     attach(request) {
       return new Attaching(request).each(() => [rawTracepointOpen(null, request.program)]).done();
     },

@@ -10,7 +10,7 @@ export interface Attacher {
   /** With `-c`, too: attach() is given the command, and only that is traced. */
   readonly followsCommand?: boolean;
   /** The kernel runs what was attached last first: clauses are attached from the last one on, so that they run as they are written. */
-  readonly lastRunsFirst?: boolean;
+  lastRunsFirst?(binding: Binding): boolean;
   /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. */
   attach(request: AttachRequest): Attachment;
 }

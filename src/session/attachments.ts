@@ -50,7 +50,8 @@ export class Attachments {
     const { missingProbes, trouble, log } = this.#options;
     const failed: { probe: string; reason: string }[] = [];
     const probes = programs.filter(({ program }) => !isEdge(program.provider)).map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
-    const [reversed, others] = [probes.filter(({ attacher }) => attacher.lastRunsFirst), probes.filter(({ attacher }) => !attacher.lastRunsFirst)];
+    const lastFirst = ({ loaded, attacher }: typeof probes[number]): boolean => attacher.lastRunsFirst?.(loaded.program.binding) ?? false;
+    const [reversed, others] = [probes.filter((probe) => lastFirst(probe)), probes.filter((probe) => !lastFirst(probe))];
     for (const { loaded, attacher } of [...others, ...reversed.reverse()]) this.#ofProgram.set(loaded, this.#attach(loaded, attacher));
     for (const { loaded } of probes) {
       const { program } = loaded;

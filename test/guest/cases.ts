@@ -51,7 +51,7 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
       output: "@[zero]: 1000",
     },
     // The kernel puts some kinds at the head of its list of what to run, others at its end.
-    ...["kprobe", "kretprobe", "fentry", "fexit", "ret"].map((kind) => ({
+    ...["kprobe", "kretprobe", "fentry", "fexit"].map((kind) => ({
       name: `${kind}: clauses at one place`, command: work,
       script: [1, 2, 3].map((n) => `${kind}:vfs_read /pid == cpid && !@done/ { @order = @order * 10 + ${n};${n === 3 ? " @done = 1;" : ""} }`).join("\n"),
       output: "@done: 1\n@order: 123",
