@@ -71,8 +71,8 @@ test("%d of a register is the int that a function left in it", async () => {
     execFileSync("gcc", ["-O1", "-o", calls, "-x", "c", "-"], { input: callsSource });
     const script = `uretprobe:${calls}:leaf_sub { printf("%d %i %ld %d\\n", retval, retval, retval, retval + 1); }`;
     const { stdout } = await strobe(["-q", "-e", script, "-c", `${calls} 3`]);
-    // leaf_sub(i, 1), of an int: its register's upper half is zero. The program prints a sum of its own.
-    assert.deepEqual(stdout.trim().split("\n").slice(1), ["-1 -1 4294967295 4294967296", "0 0 0 1", "1 1 1 2"]);
+    // leaf_sub(i, 1), of an int: its register's upper half is zero. The program prints a sum of its own, sooner or later.
+    assert.deepEqual(stdout.trim().split("\n").filter((line) => line.includes(" ")), ["-1 -1 4294967295 4294967296", "0 0 0 1", "1 1 1 2"]);
   } finally {
     folder.remove();
   }
