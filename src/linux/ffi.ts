@@ -185,11 +185,11 @@ export function reserve(length: number): ArrayBuffer {
   return buffer;
 }
 
-/** Maps a descriptor's memory, shared with the kernel, to a part of what was reserved: views of that are views of this. */
-export function mapInto(reserved: ArrayBuffer, at: number, fd: number, length: number, prot: number, offset: number): void {
+/** Maps a descriptor's memory from `at` on, shared with the kernel, to the same part of what was reserved: views of that are views of this. */
+export function mapInto(reserved: ArrayBuffer, at: number, fd: number, length: number, prot: number): void {
   const address = mappings.get(reserved);
   if (address === undefined) throw new RangeError("nothing is reserved there");
-  check(syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
+  check(syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, at), "mmap", `map ${length} bytes of a BPF map`);
 }
 
 /** Unmaps. Whoever still reads a view of it crashes the process: owners drop their views first. */

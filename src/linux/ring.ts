@@ -7,7 +7,7 @@
 // A record: u32 length with a busy bit (31: reserved, not yet committed) and a discard bit (30), u32 page offset (the
 // kernel's), then the payload, padded to 8 bytes. Positions only grow. We keep ours as a double and compare the low
 // 32 bits with the kernel's: pending data never exceeds the buffer, which is at most 2^30 bytes.
-import { mapInto, mmap, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, reserve } from "./ffi.ts";
+import { mapInto, munmap, pageSize, pollDescriptor, PROT_READ, PROT_WRITE, reserve } from "./ffi.ts";
 import type { PollHandle } from "./timed-poll.ts";
 
 const HEADER = 8;
@@ -31,8 +31,7 @@ export class RingBuffer implements Disposable {
   readonly #size: number;
   /** Data up to here is mapped. */
   #mapped: number;
-  readonly #consumerPage: ArrayBuffer;
-  readonly #producerPages: ArrayBuffer;
+  readonly #pages: ArrayBuffer;
   readonly #consumer: BigInt64Array;
   readonly #producer: Int32Array;
   readonly #headers: Int32Array;
@@ -48,22 +47,21 @@ export class RingBuffer implements Disposable {
     this.#fd = fd;
     this.#size = bytes;
     this.#mapped = Math.min(bytes, firstBytes);
-    this.#consumerPage = mmap(fd, page, PROT_READ | PROT_WRITE, 0);
-    this.#producerPages = reserve(page + 2 * bytes);
+    this.#pages = reserve(2 * page + 2 * bytes);
     try {
-      mapInto(this.#producerPages, 0, fd, page + this.#mapped, PROT_READ, page);
+      mapInto(this.#pages, 0, fd, page, PROT_READ | PROT_WRITE);
+      mapInto(this.#pages, page, fd, page + this.#mapped, PROT_READ);
     } catch (error) {
-      munmap(this.#producerPages);
-      munmap(this.#consumerPage);
+      munmap(this.#pages);
       throw error;
     }
-    this.#consumer = new BigInt64Array(this.#consumerPage, 0, 1);
-    this.#producer = new Int32Array(this.#producerPages, 0, 2);
-    this.#headers = new Int32Array(this.#producerPages, page, bytes / 2);
+    this.#consumer = new BigInt64Array(this.#pages, 0, 1);
+    this.#producer = new Int32Array(this.#pages, page, 2);
+    this.#headers = new Int32Array(this.#pages, 2 * page, bytes / 2);
     this.memory = {
-      bytes: new Uint8Array(this.#producerPages, page, 2 * bytes),
-      view: new DataView(this.#producerPages, page, 2 * bytes),
-      words: new Uint32Array(this.#producerPages, page, bytes / 2),
+      bytes: new Uint8Array(this.#pages, 2 * page, 2 * bytes),
+      view: new DataView(this.#pages, 2 * page, 2 * bytes),
+      words: new Uint32Array(this.#pages, 2 * page, bytes / 2),
     };
     this.#position = Number(Atomics.load(this.#consumer, 0));
     this.#published = this.#position;
@@ -133,8 +131,7 @@ export class RingBuffer implements Disposable {
 
   /** Records go beyond what is mapped. */
   #mapRest(): void {
-    const page = pageSize();
-    mapInto(this.#producerPages, page + this.#mapped, this.#fd, 2 * this.#size - this.#mapped, PROT_READ, 2 * page + this.#mapped);
+    mapInto(this.#pages, 2 * pageSize() + this.#mapped, this.#fd, 2 * this.#size - this.#mapped, PROT_READ);
     this.#mapped = Infinity;
   }
 
@@ -181,7 +178,6 @@ export class RingBuffer implements Disposable {
     this.cancel();
     this.#open = false;
     this.#poll?.close();
-    munmap(this.#consumerPage);
-    munmap(this.#producerPages);
+    munmap(this.#pages);
   }
 }
