@@ -30,9 +30,12 @@ export class StatusLine implements Disposable {
     this.#timer.unref();
   }
 
-  /** The line, where there may be a terminal for it: what else is a character device will be seen when there is something to show. */
+  /**
+   * The line, where there may be a terminal for it: what else is a character device will be seen when there is something to show.
+   * `bigint`: see `fromPackage`; what is statted so does not disturb it.
+   */
   static start(consumer: Counting, overhead: () => number | undefined): StatusLine | undefined {
-    return fstatSync(2).isCharacterDevice() ? new StatusLine(consumer, overhead) : undefined;
+    return fstatSync(2, { bigint: true }).isCharacterDevice() ? new StatusLine(consumer, overhead) : undefined;
   }
 
   [Symbol.dispose](): void {

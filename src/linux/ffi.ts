@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { check } from "./error.ts";
 import { ownFile } from "./own-file.ts";
+import { fromPackage } from "./packages.ts";
 import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
@@ -33,13 +34,13 @@ function loadKoffi(): Native {
   const addon = `@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`;
   try {
     const path = beside(addon);
-    if (path === undefined) return require(addon) as Native;
+    if (path === undefined) return fromPackage(() => require(addon)) as Native;
     const loaded = { exports: {} };
     process.dlopen(loaded, path);
     return loaded.exports as Native;
   } catch {
     // musl, other layouts of the package, a koffi built from source.
-    return require("koffi") as Native;
+    return fromPackage(() => require("koffi")) as Native;
   }
 }
 

@@ -33,7 +33,8 @@ export class Sink {
   /** Consumer.patience: who watches a terminal or reads from a pipe does so at once, but nobody a file. */
   get patience(): number | undefined {
     try {
-      return fstatSync(this.#descriptor).isFile() ? filePatience : undefined;
+      // `bigint`: what a program imports next may be behind a link (`fromPackage`).
+      return fstatSync(this.#descriptor, { bigint: true }).isFile() ? filePatience : undefined;
     } catch {
       // Not open: said when there is something to write.
       return undefined;

@@ -7,13 +7,14 @@
 // inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte by byte.
 import type { AnyNode, Options, Program } from "acorn";
 import type { MagicString } from "magic-string";
+import { fromPackage } from "../linux/packages.ts";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
 import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
 import { lowerUsing, mayNeedUsing } from "./using.ts";
 
 /** Loaded when a file is first rewritten: what is kept from before needs neither. */
-const parser = (): typeof import("acorn") => require("acorn") as typeof import("acorn");
-const editsOf = (text: string): MagicString => new (require("magic-string") as typeof import("magic-string")).MagicString(text);
+const parser = (): typeof import("acorn") => fromPackage(() => require("acorn")) as typeof import("acorn");
+const editsOf = (text: string): MagicString => new (fromPackage(() => require("magic-string")) as typeof import("magic-string")).MagicString(text);
 
 export interface Module {
   /** Its path, as messages name it. */

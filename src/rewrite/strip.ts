@@ -1,11 +1,12 @@
 // TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows TypeScript.
 import { ScriptError, type Span } from "../language/diagnostic.ts";
+import { fromPackage } from "../linux/packages.ts";
 
 type Stripper = Pick<typeof import("@swc/wasm-typescript"), "transformSync">;
 
 let loaded: Stripper | undefined;
 /** Loaded when it is first needed: it is large, and JavaScript needs none. */
-const stripper = (): Stripper => (loaded ??= require("@swc/wasm-typescript") as Stripper);
+const stripper = (): Stripper => (loaded ??= fromPackage(() => require("@swc/wasm-typescript")) as Stripper);
 
 /** What the stripper throws. Lines count from 1; columns from 0, as a terminal counts them. */
 interface Refusal {

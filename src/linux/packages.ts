@@ -1,0 +1,11 @@
+// Loading packages while a program runs.
+import { lstatSync } from "node:fs";
+
+/**
+ * What `require` loads. On Node 20 it leaves links unresolved right after somebody statted a pipe or a socket: realpathSync takes the
+ * kind of file that was statted last for that of a folder which it knows already. A package behind a link then misses what it depends on.
+ */
+export function fromPackage(load: () => unknown): unknown {
+  lstatSync("/");
+  return load();
+}
