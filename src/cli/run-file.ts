@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { ofAnotherKernel } from "../declare/about.ts";
 import { ScriptError } from "../language/diagnostic.ts";
+import { hasNoReader } from "../linux/sleep.ts";
 import { installHooks } from "../rewrite/install.ts";
 import { errorText } from "./errors.ts";
 
@@ -27,8 +28,15 @@ export function runFile(file: string, args: readonly string[]): Promise<never> {
 function uncaught(error: unknown): void {
   // The program looks after its errors itself.
   if (process.listenerCount("uncaughtException") > 1) return;
+  if (isClosedOutput(error)) process.exit(0);
   const ours = ownError(error);
   fail(ours ? errorText(ours, false) : `${error instanceof Error ? "" : "Uncaught:\n"}${inspect(error)}\n\nNode.js ${process.version}\n`);
+}
+
+/** The reader of what the program prints is gone (`strobe run … | head`): it ends as a script does then. */
+function isClosedOutput(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code === "EPIPE" && syscall === "write" && (hasNoReader(1) || hasNoReader(2));
 }
 
 /** Errors that came from the hooks' thread have lost their class. */

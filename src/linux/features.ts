@@ -21,6 +21,9 @@ export interface KernelCapabilities {
   readonly taskBtf: boolean;
   readonly arm64?: boolean;
   readonly pidNamespace?: { readonly device: bigint; readonly inode: bigint } | undefined;
+  /** Whether kernel functions can be probed by kprobes, and by fentry and fexit. */
+  readonly kprobes: boolean;
+  readonly trampolines: boolean;
 }
 
 export interface Feature {
@@ -34,6 +37,7 @@ const KPROBE = 2;
 const PERF_EVENT = 7;
 const RAW_TRACEPOINT = 17;
 const TRACING = 26;
+const BPF_TRACE_FENTRY = 24;
 
 const move = (register: number, value: number): number[] => [0xb7, register, 0, 0, value, 0, 0, 0];
 const call = (helper: number): number[] => [0x85, 0, 0, 0, helper & 255, helper >> 8, 0, 0];
@@ -71,7 +75,7 @@ export class Features {
     }
     add("kprobes", kprobeRefusal());
     add("uprobes", pmuType("uprobe") === undefined ? "no uprobe PMU (CONFIG_UPROBE_EVENTS)" : undefined);
-    add("fentry and fexit", tracingRefusal(24));
+    add("fentry and fexit", tracingRefusal(BPF_TRACE_FENTRY));
     add("BTF raw tracepoints and iterators", attempt(() => tryIterator()));
     add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18");
     add("uprobe-multi links", multiRefusal("uprobe"), "since 6.6");
@@ -102,6 +106,8 @@ function probe(): KernelCapabilities {
   let jumps: boolean | undefined;
   let signs: boolean | undefined;
   let cpus: number | undefined;
+  let kprobes: boolean | undefined;
+  let trampolines: boolean | undefined;
   return {
     kernel, btf,
     get mayGoto() {
@@ -116,6 +122,12 @@ function probe(): KernelCapabilities {
     pidNamespace: pidNamespace(),
     get cpus() {
       return (cpus ??= possibleCpus());
+    },
+    get kprobes() {
+      return (kprobes ??= kprobeRefusal() === undefined || multiRefusal("kprobe") === undefined);
+    },
+    get trampolines() {
+      return (trampolines ??= btf && tracingRefusal(BPF_TRACE_FENTRY) === undefined);
     },
   };
 }

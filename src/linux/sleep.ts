@@ -3,6 +3,8 @@ import { addressOf, eventLoopDescriptor, syscall, SYS } from "./ffi.ts";
 
 const POLLIN = 1;
 const POLLOUT = 4;
+const POLLERR = 8;
+const POLLHUP = 16;
 
 /** struct timespec: seconds, nanoseconds, of 64 bits each. The kernel writes into it what was left. */
 const time = new Uint32Array(4);
@@ -36,6 +38,13 @@ export function sleepInThread(milliseconds: number, descriptor?: number): boolea
   const ready = wait(descriptor === undefined ? 1 : 2, milliseconds);
   // EINTR: a signal.
   return ready >= 0 && (ready === 0 || asked[1] >> 16 === 0);
+}
+
+/** Whether what is written to a descriptor has nobody to read it: a pipe or a socket whose other end is closed. */
+export function hasNoReader(descriptor: number): boolean {
+  asked[0] = descriptor;
+  asked[1] = POLLOUT;
+  return wait(1, 0) > 0 && (asked[1] >> 16 & (POLLERR | POLLHUP)) !== 0;
 }
 
 /** Waits until a descriptor can be written to, or has nobody to read from it. */

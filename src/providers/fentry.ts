@@ -6,7 +6,7 @@ import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots, valueAt } from "./function-arguments.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern } from "./kernel-functions.ts";
 import type { Provider } from "./provider.ts";
 import { missing, wrongParts, type Variant } from "./resolution.ts";
 import type { KernelFunction, System } from "./system.ts";
@@ -42,13 +42,14 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
       if (programs !== undefined) return resolveBpf(spec, programs, provider, attachType, system, options);
       if (spec.parts.length > 2) return wrongParts(spec, provider.usage);
       if (!system.capabilities.btf) {
-        return missing(spec, options, `${name} needs the kernel's type information (BTF)`, "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without", "feature");
+        return missing(spec, options, `${name} needs the kernel's type information (BTF)`, ["the kernel must be built with CONFIG_DEBUG_INFO_BTF", ...otherWays(system, { kprobe: "a kprobe does without" })].join("; "), "feature");
       }
       const pattern = functionPattern(spec.parts);
       const targets = findFunctions(pattern, system, "typed").flatMap((found) => system.kernelFunction(found) ?? []);
       if (targets.length > 0) return { variants: targets.map((target) => variant(target)), diagnostics: sharedName(spec, pattern, targets[0].module, system) };
       if (system.symbolAddress(pattern.name) !== undefined) {
-        return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, `try kprobe:${pattern.name}`);
+        const [way] = otherWays(system, { kprobe: `try kprobe:${pattern.name}` });
+        return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, way);
       }
       return noFunction(spec, pattern, system, options);
     },
@@ -88,9 +89,10 @@ function sharedName(spec: ProbeSpec, pattern: FunctionPattern, module: string, s
   if (length < 2) return [];
   const first = system.functionsSharing?.(pattern.name).find((one) => one.module === module);
   const which = first === undefined ? "the first" : `the first, at 0x${first.address.toString(16)}`;
+  const [help] = otherWays(system, { kprobe: `kprobe:${pattern.name} probes all of them` });
   return [{
     severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes ${which}`,
-    help: `kprobe:${pattern.name} probes all of them`,
+    ...(help === undefined ? {} : { help }),
   }];
 }
 

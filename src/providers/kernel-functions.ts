@@ -48,6 +48,11 @@ export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: Fu
   return missing(spec, options, `there is no kernel function \`${name}\`${where}`, help);
 }
 
+/** Other kinds of probes that would see a kernel function here: those that this kernel refuses are not advised. */
+export function otherWays({ capabilities: { kprobes = true, trampolines = true } }: System, ways: { readonly kprobe?: string; readonly trampoline?: string }): readonly string[] {
+  return [kprobes ? ways.kprobe : undefined, trampolines ? ways.trampoline : undefined].filter((way) => way !== undefined);
+}
+
 /** The symbol, or nothing and an absolute address as the offset. */
 export interface KprobeSite {
   readonly symbol?: string;

@@ -73,7 +73,7 @@ function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: Kpro
 }
 
 function missedReturns(name: string): string {
-  return `more calls were under way than the kernel had room for, or another kprobe was being handled: try ${name}:maxactive=${MAXACTIVE_LIMIT}, or fexit, which has no such limit`;
+  return `more calls were under way than the kernel had room for, or another kprobe was being handled: try ${name}:maxactive=${MAXACTIVE_LIMIT}, or fexit, which has no such limit, where --info has it`;
 }
 
 /** Says what the kernel's refusal of a probe means. */

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import { u64, type Type } from "../language/types.ts";
 import { kprobes, kretprobes } from "./attachers.ts";
 import { scalarArgument } from "./function-arguments.ts";
-import { findFunctions, functionPattern, functionTargets, noFunction, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Provider, ResolveOptions } from "./provider.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
@@ -113,7 +113,8 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       });
       if (byLink(targets.length)) return { variants: variantsOf(context(system, true, options, session), sites, options), diagnostics };
       if (pmuType("kprobe") === undefined) {
-        return missing(spec, options, "this kernel has no kprobes", "it needs CONFIG_KPROBE_EVENTS; tracepoints or fentry may do instead (strobe --info)", "feature");
+        const others = ["tracepoints", ...otherWays(system, { trampoline: returns ? "fexit" : "fentry" })].join(" or ");
+        return missing(spec, options, "this kernel has no kprobes", `it needs CONFIG_KPROBE_EVENTS; ${others} may do instead (strobe --info shows what this kernel offers)`, "feature");
       }
       if (!typed) return { variants: variantsOf(context(system, false, options, session && !returns), sites, options), diagnostics };
       // What debug information tells differs from place to place.

@@ -213,3 +213,15 @@ test("a matcher says what matches() does", () => {
   assert.equal(matcher("vfs_*")("vfs_write"), true);
   assert.equal(matcher("vfs_*")("xvfs_"), false);
 });
+
+test("only what this kernel has is advised in place of what it has not", () => {
+  const help = (text: string, capabilities: Partial<System["capabilities"]>): string | undefined => {
+    const [provider, ...parts] = text.split(":");
+    const machine: System = { ...system, symbolAddress: () => 0x1000n, capabilities: { ...system.capabilities, ...capabilities } };
+    return resolveSpec({ provider, parts, text, span: { start: 0, end: 1 } }, machine, { missing: "error", uses: new Set() }).diagnostics[0]?.help;
+  };
+  assert.equal(help("fentry:untyped", {}), "try kprobe:untyped");
+  assert.equal(help("fentry:untyped", { kprobes: false }), undefined);
+  assert.equal(help("fentry:vfs_read", { btf: false }), "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without");
+  assert.equal(help("fentry:vfs_read", { btf: false, kprobes: false }), "the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+});

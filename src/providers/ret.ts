@@ -13,7 +13,7 @@ import { insideUserFunction, namesIn, noUserFunction, UserCode, userFunctions, u
 import { insideKernelFunction, kernelFunctions } from "./kernel-code.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { inlinedKernelFunction } from "./kernel-places.ts";
-import { findFunctions, functionPattern, noFunction, type KprobeSite } from "./kernel-functions.ts";
+import { findFunctions, functionPattern, noFunction, otherWays, type KprobeSite } from "./kernel-functions.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { groupBy, missing, refused, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
@@ -130,9 +130,14 @@ function copiesIn(spec: ProbeSpec, binary: Binary, name: string, system: System,
   };
 }
 
+function useInstead(system: System): string | undefined {
+  const others = otherWays(system, { kprobe: "kretprobe", trampoline: "fexit" });
+  return others.length === 0 ? undefined : `use ${others.join(" or ")}`;
+}
+
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
   const { found, problem } = kernelFunctions(wanted, system);
-  if (found.length === 0 && problem !== undefined) return missing(spec, options, problem, "use kretprobe or fexit", "feature");
+  if (found.length === 0 && problem !== undefined) return missing(spec, options, problem, useInstead(system), "feature");
   if (found.length === 0) {
     const inlined = hasWildcard(wanted) ? undefined : inlinedKernelFunction(spec, wanted, true, insideKernelFunction("ret", system, { name: wanted }), system, options);
     return inlined ?? noFunction(spec, functionPattern([wanted]), system, options);

@@ -34,6 +34,9 @@ export interface Capabilities {
   readonly arm64?: boolean;
   /** Where strobe has another idea of the numbers of processes than the kernel: in a container. */
   readonly pidNamespace?: PidNamespace | undefined;
+  /** Whether kernel functions can be probed by kprobes, and by fentry and fexit. For advice: only what works is advised. */
+  readonly kprobes?: boolean;
+  readonly trampolines?: boolean;
 }
 
 /** A namespace of process numbers as nsfs has it: the numbers of stat(2) of /proc/self/ns/pid. */
