@@ -1,4 +1,5 @@
 // Values as a JavaScript program wants them: what `session/decode.ts` leaves to the live machine is looked up here.
+import { InternalError } from "../faults/internal-error.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
 import { stackFrames } from "../output/stack-frames.ts";
@@ -39,7 +40,7 @@ export function valueReader(type: Type, services: ConsumerServices): ValueReader
       return (memory, offset) =>
         Object.fromEntries(type.fields.map((field, i) => [field.name, readers[i](memory, offset + offsets[i])])) as Value;
     }
-    default: throw new Error(`strobe: no reader for ${type.kind}`);
+    default: throw new InternalError(`no reader for ${type.kind}`);
   }
 }
 

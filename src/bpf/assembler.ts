@@ -1,5 +1,6 @@
 // Instructions with labels to code: resolves jumps (widening those that 16 bits cannot reach), calls of the program's own
 // functions, and collects what only the session knows (maps, constants) as relocations.
+import { InternalError } from "../faults/internal-error.ts";
 import {
   type AccessWidth, Alu, type AluCode, type BpfInstruction, Class, type Condition, encode, GOTO_LONG, invert, Jump, LD_IMM64, MAY_GOTO,
   Mode, Pseudo, SOURCE_REGISTER, widthCode,
@@ -29,7 +30,7 @@ export class Assembler<Note = never> {
     return this.#labels.push(undefined) - 1;
   }
   bind(label: Label): void {
-    if (this.#labels[label] !== undefined) throw new Error(`label ${label} is bound twice`);
+    if (this.#labels[label] !== undefined) throw new InternalError(`label ${label} is bound twice`);
     this.#labels[label] = this.#items.length;
   }
   /** A label bound here. */
@@ -144,7 +145,7 @@ export class Assembler<Note = never> {
   }
   #target(label: Label): number {
     const item = this.#labels[label];
-    if (item === undefined) throw new Error(`label ${label} is never bound`);
+    if (item === undefined) throw new InternalError(`label ${label} is never bound`);
     return item;
   }
   #size(item: Item): number {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { asInternal, InternalError, isUnexpected } from "../faults/internal-error.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
@@ -34,8 +35,11 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof Error && "path" in error && String(error.path).startsWith("/proc/") && !existsSync("/proc/self")) {
     return `strobe: ${error.message}\n/proc must be mounted: mount -t proc proc /proc\n`;
   }
-  if (error instanceof Error) return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
-  return `strobe: ${String(error)}\n`;
+  if (!(error instanceof Error) || error instanceof InternalError || isUnexpected(error)) {
+    const fault = asInternal(error);
+    return `strobe: ${fault.message}\n${verbose ? `${fault.stack}\n` : "(-v shows where in strobe)\n"}`;
+  }
+  return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
 }
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { format } from "../language/bpftrace/format.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { useColor } from "./errors.ts";
+import { errorText, useColor } from "./errors.ts";
 import { during, print, readText } from "./files.ts";
 import { UsageError } from "./options.ts";
 
@@ -42,7 +42,13 @@ export function formatText({ name, text }: Source): number {
 
 function formatted(name: string, text: string): string | undefined {
   const source = { name, text };
-  const { text: after, diagnostics } = format(source);
-  for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
-  return after;
+  try {
+    const { text: after, diagnostics } = format(source);
+    for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
+    return after;
+  } catch (error) {
+    // One file that strobe is at fault with keeps none of the others from being formatted.
+    process.stderr.write(errorText(error, false));
+    return undefined;
+  }
 }

@@ -44,7 +44,7 @@ function ownError(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   const { source, diagnostics } = error as Partial<ScriptError>;
   if (error.name === "ScriptError" && source && diagnostics) return new ScriptError(source, diagnostics);
-  return error.name === "LinuxError" || error.name === "AttachError" ? error : undefined;
+  return ["LinuxError", "AttachError", "InternalError"].includes(error.name) ? error : undefined;
 }
 
 function fail(text: string): never {

@@ -1,4 +1,5 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
+import { asInternal, InternalError, isUnexpected } from "../faults/internal-error.ts";
 import type { CheckedHandler, CheckedProgram, ResolvedProbe, SiteRef, TypedProgram } from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
@@ -11,7 +12,7 @@ import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
-import { generateProgram, scratchBytes } from "./bpf/generate.ts";
+import { generateProgram, scratchBytes, TooLarge } from "./bpf/generate.ts";
 import { followingChildren, ofFollowed } from "./follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
 import type { IrFunction, IrModule } from "./ir.ts";
@@ -80,12 +81,16 @@ export interface Compiled {
 }
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {
-  const { program, own } = options.follow ? followingChildren(script, options.pid) : { program: script, own: new Set<Probe>() };
-  const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
-  const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
-  if (open.length === 0 || compiled.plan === undefined) return compiled;
-  const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
-  return { ...compiled, following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow) };
+  try {
+    const { program, own } = options.follow ? followingChildren(script, options.pid) : { program: script, own: new Set<Probe>() };
+    const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
+    const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
+    if (open.length === 0 || compiled.plan === undefined) return compiled;
+    const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
+    return { ...compiled, following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow) };
+  } catch (error) {
+    throw asFault(error);
+  }
 }
 
 /** `growing`: with room in the maps for programs that come later. */
@@ -121,6 +126,12 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
   }
+}
+
+/** What no part of the compiler throws on purpose is a fault of strobe's, and told as one. */
+function asFault(error: unknown): unknown {
+  const tooDeep = error instanceof RangeError && error.message.startsWith("Maximum call stack");
+  return isUnexpected(error) && !tooDeep ? asInternal(error, "compiling the script") : error;
 }
 
 function hasError(diagnostics: readonly Diagnostic[]): boolean {
@@ -287,7 +298,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
     const { context } = handler;
-    if (context === "host") throw new Error("strobe: a handler without a context cannot run in the kernel");
+    if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
       schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
@@ -334,8 +345,8 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
   try {
     return generateIt();
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof ScriptError || error instanceof TypeError) throw error;
-    const { span } = handler.probe.specs[0] ?? handler.probe;
+    const { span, text } = handler.probe.specs[0];
+    if (!(error instanceof TooLarge)) throw isUnexpected(error) ? asInternal(error, `compiling \`${text}\``) : error;
     throw new ScriptError(checked.program.source, [
       { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` },
     ]);

@@ -1,5 +1,6 @@
 // `--follow`: the traced process and the children it starts, whatever they become. The kernel keeps the set of their pids itself,
 // so that a child is traced from its first instruction on.
+import { InternalError } from "../faults/internal-error.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { builtinsFor } from "../language/builtins/table.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
@@ -22,7 +23,7 @@ export function followingChildren(program: Program, pid: number | undefined): { 
   const text = keeping(pid === undefined ? "cpid" : String(pid));
   const parsed = parse({ name: "--follow", text }, { positional: [], named: new Map(), builtins: builtinsFor("bpftrace") });
   const [problem] = parsed.diagnostics;
-  if (problem !== undefined) throw new Error(`strobe: --follow: ${problem.message}`);
+  if (problem !== undefined) throw new InternalError(`--follow: ${problem.message}`);
   const probes = renamed(parsed.program.probes) as readonly Probe[];
   const { span } = probes[0];
   return {

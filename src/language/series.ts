@@ -1,6 +1,7 @@
 // The cells of tseries(), shared by both executors and by the printers. A cell is three words: the number of the interval (time
 // since the epoch, divided by the interval's length; 0: never used), the value, and what joining needs: the number of values
 // (avg), or when the value was seen (last). An interval's cell is its number modulo the number of cells, on each CPU's copy.
+import { InternalError } from "../faults/internal-error.ts";
 import type { AggregateType } from "./types.ts";
 
 export const seriesCellWords = 3;
@@ -8,7 +9,7 @@ export const seriesCellWords = 3;
 export const mostIntervals = { keyed: 1365, keyless: 100_000 } as const;
 
 export function seriesOf(type: AggregateType): NonNullable<AggregateType["series"]> {
-  if (type.series === undefined) throw new Error("strobe: a series without intervals");
+  if (type.series === undefined) throw new InternalError("a series without intervals");
   return type.series;
 }
 

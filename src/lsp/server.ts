@@ -4,6 +4,7 @@ import {
   TextDocumentSyncKind, type CompletionItem, type Diagnostic, type Range,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
+import { asInternal } from "../faults/internal-error.ts";
 import { format } from "../language/bpftrace/format.ts";
 import type { Span } from "../language/diagnostic.ts";
 import { analyse, diagnosticsOf, type Analysis } from "./analysis.ts";
@@ -50,7 +51,7 @@ export function serve(): Promise<never> {
     try {
       work();
     } catch (error) {
-      connection.console.error(error instanceof Error ? error.stack ?? error.message : String(error));
+      connection.console.error(asInternal(error).stack ?? "");
     }
   };
   const later = ({ uri }: TextDocument, milliseconds: number, work: () => void): void => {

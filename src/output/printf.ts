@@ -1,5 +1,6 @@
 // printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code calls.
 import type { EventField } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
@@ -146,7 +147,7 @@ function converted(
     case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type, bits).toString(8), conversion);
     case "b":
     case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, bits).toString(2), conversion);
-    default: throw new Error(`strobe: unknown conversion %${letter}`);
+    default: throw new InternalError(`unknown conversion %${letter}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
 import { basename } from "node:path";
+import { InternalError } from "../faults/internal-error.ts";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
@@ -265,7 +266,7 @@ export function aggregateText(type: AggregateType, words: readonly bigint[], div
       return `{ .count = ${words[1]}, .average = ${average(type, words) / divisor}, .total = ${signed(words[0]) / divisor} }`;
     case "hist":
     case "lhist":
-    case "tseries": throw new Error("strobe: a histogram is not a single line");
+    case "tseries": throw new InternalError("a histogram is not a single line");
   }
 }
 

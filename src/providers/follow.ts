@@ -1,6 +1,7 @@
 // Probes in files that a process has not opened yet: which specs can mean such files, and what they mean in one that appears.
 import { statSync } from "node:fs";
 import { posix } from "node:path";
+import { InternalError } from "../faults/internal-error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
@@ -48,7 +49,7 @@ export function resolveIn(files: readonly string[], spec: ProbeSpec, provider: P
 
 /** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
 export function awaiting({ name, inFiles }: Provider, system: System, uses: ReadonlySet<string>): Resolution["variants"][number] {
-  if (inFiles === undefined) throw new Error(`strobe: ${name} is in no file`);
+  if (inFiles === undefined) throw new InternalError(`${name} is in no file`);
   const context = inFiles.context(system);
   return { context: wantsVariables(uses) ? { ...context, ...comingVariables(uses) } : context, provider: name, sites: [] };
 }

@@ -1,6 +1,7 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
 import { closeSync, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
@@ -99,7 +100,7 @@ function shown(snapshot: MapSnapshot): MapSnapshot {
 
 function liveMap(targets: ActionTargets, index: number): LiveMap {
   const live = targets.liveMaps.get(index);
-  if (!live) throw new Error(`strobe: an event names map ${index}, which is none of the script's`);
+  if (!live) throw new InternalError(`an event names map ${index}, which is none of the script's`);
   return live;
 }
 

@@ -1,5 +1,6 @@
 // What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
 import type { Plan } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import type { Attacher, Attachment, Measured } from "../providers/provider.ts";
 import { missedEvents } from "./counters.ts";
 import { detachAll } from "./detach.ts";
@@ -74,7 +75,7 @@ export class Attachments {
 
   #attacherOf({ program: { provider } }: LoadedProgram): Attacher {
     const attacher = this.#options.findAttacher(provider);
-    if (attacher === undefined) throw new Error(`strobe: the provider "${provider}" attaches nothing`);
+    if (attacher === undefined) throw new InternalError(`the provider "${provider}" attaches nothing`);
     return attacher;
   }
 

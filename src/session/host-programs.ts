@@ -1,6 +1,7 @@
 // Programs that run in this process: begin and end once, others on a schedule or when a signal comes.
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import type { LiveHostRuntime } from "./host-runtime.ts";
 import { Timers, type Ticker } from "./timers.ts";
 
@@ -43,7 +44,7 @@ export class HostPrograms implements Disposable {
         else if (data?.signal !== undefined) {
           process.on(data.signal, run);
           this.#signals.push([data.signal, run]);
-        } else throw new Error(`strobe: nothing runs ${site.name} on the host`);
+        } else throw new InternalError(`nothing runs ${site.name} on the host`);
       }
     }
     if (tickers.length > 0) this.#timers = new Timers(tickers);

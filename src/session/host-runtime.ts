@@ -1,6 +1,7 @@
 // What host programs (begin, end, interval: JavaScript generated from the IR) see of the live session.
 import { readFileSync } from "node:fs";
 import type { HostRuntime } from "../compiler/runtime.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/procfs.ts";
 import type { LiveMap } from "./maps.ts";
 
@@ -48,7 +49,7 @@ export class LiveHostRuntime implements HostRuntime {
       case "func-ip":
       case "attach-cookie":
       case "context": return 0n;
-      default: throw new Error(`strobe: a host program asks for "${name}"`);
+      default: throw new InternalError(`a host program asks for "${name}"`);
     }
   }
 
@@ -114,7 +115,7 @@ export class LiveHostRuntime implements HostRuntime {
 
   #map(index: number): LiveMap {
     const map = this.#services.maps.get(index);
-    if (map === undefined) throw new Error(`strobe: a host program uses map ${index}, which is none of its kind`);
+    if (map === undefined) throw new InternalError(`a host program uses map ${index}, which is none of its kind`);
     return map;
   }
 }

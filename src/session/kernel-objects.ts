@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
 import { Btf } from "../debuginfo/btf.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import type { ProgramType } from "../language/context.ts";
 import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, openModuleBtf } from "../linux/bpf.ts";
 import { E2BIG, LinuxError } from "../linux/error.ts";
@@ -103,11 +104,11 @@ export class KernelObjects implements Disposable {
     };
     switch (storage.kind) {
       case "slot":
-        if (!this.#globals) throw new Error(`strobe: the plan has no globals region for @${map.name}`);
+        if (!this.#globals) throw new InternalError(`the plan has no globals region for @${map.name}`);
         this.liveMaps.set(index, new SlotMap(map, storage.offset, this.#globals));
         break;
       case "percpu-slot":
-        if (!this.percpu) throw new Error(`strobe: the plan has no per-CPU region for @${map.name}`);
+        if (!this.percpu) throw new InternalError(`the plan has no per-CPU region for @${map.name}`);
         this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus));
         break;
       case "hash":
@@ -165,7 +166,7 @@ export class KernelObjects implements Disposable {
 
   #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
     const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
-    if (at < 0) throw new Error(`strobe: the plan has no kernel map for @${name}`);
+    if (at < 0) throw new InternalError(`the plan has no kernel map for @${name}`);
     return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
   }
 

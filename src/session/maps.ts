@@ -8,6 +8,7 @@
 // The host and the kernel write at the same time. Adding to a slot is atomic; what the host does to a hash entry is
 // read, change, write, so an update that a probe makes in between may be lost, as with any two writers of a BPF map.
 import type { IrMap } from "../compiler/ir.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import { roundUp, sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "./aggregates.ts";
@@ -51,7 +52,7 @@ export function snapshotOf(live: LiveMap, index: number): MapSnapshot {
 }
 
 function aggregateOf(map: IrMap): AggregateType {
-  if (map.value.kind !== "aggregate") throw new Error(`strobe: @${map.name} is not an aggregation`);
+  if (map.value.kind !== "aggregate") throw new InternalError(`@${map.name} is not an aggregation`);
   return map.value;
 }
 
@@ -161,7 +162,7 @@ export class PercpuSlotMap implements LiveMap {
   }
 
   add(): bigint {
-    throw new Error(`strobe: @${this.map.name} is an aggregation`);
+    throw new InternalError(`@${this.map.name} is an aggregation`);
   }
 
   aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {

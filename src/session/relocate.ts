@@ -1,6 +1,7 @@
 // Fills what only this session knows into a program's code: map descriptors (include/uapi/linux/bpf.h, BPF_PSEUDO_MAP_FD
 // and its kin) and constants of this run.
 import type { KernelProgram } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 
 /** The first byte of the two-slot load of a 64-bit constant: BPF_LD | BPF_IMM | BPF_DW. */
 const LD_IMM64 = 0x18;
@@ -38,7 +39,7 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
       continue;
     }
     if (code[at] !== LD_IMM64) {
-      throw new Error(`strobe: ${program.name}: the relocation at instruction ${relocation.instruction} is not on a 64-bit load`);
+      throw new InternalError(`${program.name}: the relocation at instruction ${relocation.instruction} is not on a 64-bit load`);
     }
     const write = (pseudo: number, low: number, high: number): void => {
       // The registers share a byte: destination in the low half, source in the high one.
@@ -80,6 +81,6 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
 
 function descriptor(map: number, targets: Targets, program: string): number {
   const fd = targets.maps[map];
-  if (fd === undefined) throw new Error(`strobe: ${program}: relocation to kernel map ${map}, of ${targets.maps.length}`);
+  if (fd === undefined) throw new InternalError(`${program}: relocation to kernel map ${map}, of ${targets.maps.length}`);
   return fd;
 }

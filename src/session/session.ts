@@ -1,5 +1,6 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
 import type { Plan } from "../compiler/plan.ts";
+import { InternalError } from "../faults/internal-error.ts";
 import { testRun } from "../linux/bpf.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
@@ -341,7 +342,7 @@ class LiveSession implements Session {
     if (maxOverhead === undefined) return;
     const { gates } = this.#kernel;
     if (!gates) {
-      if (this.#plan.programs.length > 0) throw new Error("strobe: the plan has no gates for its handlers");
+      if (this.#plan.programs.length > 0) throw new InternalError("the plan has no gates for its handlers");
       return;
     }
     this.#governor = new (governor().Governor)({
@@ -359,7 +360,7 @@ class LiveSession implements Session {
   extend(plan: Plan): number {
     if (this.#over) return 0;
     const { schemas, programs } = this.#plan;
-    if (!isGrown(this.#plan, plan)) throw new Error("strobe: the plan that has grown does not fit this session");
+    if (!isGrown(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
     // Before a program can send what only the longer plan describes.
     this.#records.add(plan.schemas.slice(schemas.length));
     this.#plan = plan;

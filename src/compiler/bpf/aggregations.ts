@@ -2,6 +2,7 @@
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
 import { MapType, UpdateFlag } from "../../bpf/kinds.ts";
 import { helperExists } from "../../bpf/helpers.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
 import { seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
@@ -16,7 +17,7 @@ type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 
 function aggregateType(scope: FunctionScope, map: number): AggregateType {
   const { value, name } = scope.irMap(map);
-  if (value.kind !== "aggregate") throw new Error(`@${name} is not an aggregation`);
+  if (value.kind !== "aggregate") throw new InternalError(`@${name} is not an aggregation`);
   return value;
 }
 
@@ -119,7 +120,7 @@ function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, v
 }
 
 function needed(scope: FunctionScope, value: Value | undefined): Register {
-  if (value === undefined) throw new Error(`${scope.fn.name}: an aggregation without a value`);
+  if (value === undefined) throw new InternalError(`${scope.fn.name}: an aggregation without a value`);
   return scope.useScalar(value);
 }
 

@@ -2,6 +2,7 @@
 // all of its range (r0–r5 are not free over calls), preferring one that makes a copy disappear. What finds none is kept in the
 // frame and loaded around its uses (or computed anew, when it is a constant), and everything is tried again.
 import { FRAME } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { blocksOf, type Effects, effectsOf, isIn, liveAfter, PURE, solveLiveness, stepBack, UPDATE, withoutUnread } from "./liveness.ts";
 import { endsBlock, FIRST_VIRTUAL, jumpTarget, type MachineInstruction, reads, type Register, replaceRegister, written } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
@@ -26,7 +27,7 @@ export function allocateRegisters(emitter: Emitter, { straightens, joins }: { re
   const taken = joins ? takeResults(reached) : reached;
   emitter.code = withoutUnread(straightens ? straighten(taken, () => emitter.label()) : taken, emitter.registerCount);
   for (let round = 0; ; round++) {
-    if (round > 40) throw new Error("register allocation does not settle");
+    if (round > 40) throw new InternalError("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
     const one = joins ? joinCopies(emitter.code, intervals, spillTemporaries) : Int32Array.from(intervals, (_, register) => register);
@@ -240,7 +241,7 @@ function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, l
   for (const { interval } of ranked) {
     const choice = wish(interval, busy, one, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
     if (choice === undefined) {
-      if (unspillable.has(interval.register)) throw new Error("no register for a reload");
+      if (unspillable.has(interval.register)) throw new InternalError("no register for a reload");
       spilled.push(interval);
       // One at a time would be exact but slow; what is left usually fits once the first few are gone.
       if (spilled.length >= 4) return spilled;

@@ -1,6 +1,7 @@
 // Loops whose rounds are calls: bpf_loop (Linux 5.17) calls a function again and again, and the verifier walks through that once
 // or twice, however many rounds there are. For kernels that have no may_goto and gave up on a program: without it they walk
 // every round by itself.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Place, Terminator, Value, ValueInfo } from "../ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
 import { dominators, predecessorsOf, reversePostorder } from "../optimize/graph.ts";
@@ -62,7 +63,7 @@ class Outliner {
 
   #divide(fn: IrFunction, { guard, blocks: inLoop }: Loop, index: number, scope: FunctionScope): { readonly caller: IrFunction; readonly round: IrFunction } {
     const head = fn.blocks[guard];
-    if (head.terminator.op !== "guard") throw new Error("a loop without a guard");
+    if (head.terminator.op !== "guard") throw new InternalError("a loop without a guard");
     const within = fn.kind === "round" ? fn.within ?? "handler" : fn.kind;
     const { pointers, constants } = scope;
     const slots = fn.slots.map((slot, i) => {

@@ -2,6 +2,7 @@
 // run is counted and leaves at once, but for one in so many. An open gate is one load and one branch. The memory is laid out in
 // `KernelMapRole` ("gates").
 import { Alu, Jump } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { behind } from "./emitter.ts";
 import type { FunctionScope } from "./scope.ts";
 
@@ -18,7 +19,7 @@ export function writeGate(scope: FunctionScope, gate: number, out: number): void
   const { emitter, options } = scope;
   const index = options.kernelMaps.findIndex(({ role }) => role.kind === "gates");
   const role = options.kernelMaps[index]?.role;
-  if (role?.kind !== "gates") throw new Error("no kernel map holds gates");
+  if (role?.kind !== "gates") throw new InternalError("no kernel map holds gates");
   const mask = emitter.register();
   const closed = emitter.label();
   const open = emitter.label();

@@ -1,6 +1,7 @@
 // One handler (with the map callbacks it calls) to eBPF.
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Relocation } from "../plan.ts";
@@ -56,7 +57,8 @@ function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolea
   return sparing === true && capabilities?.mayGoto === false && kernelAtLeast(capabilities.kernel, 5, 17);
 }
 
-class TooLarge extends Error {}
+/** What a handler needs is more than the kernel has: the script's to change. */
+export class TooLarge extends Error {}
 
 function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {
   const programType = fn.context?.programType ?? "raw_tracepoint";
@@ -77,7 +79,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   let scratchEnd = shared;
   for (const index of called) {
     const callback = module.functions[index];
-    if (callback === undefined) throw new Error(`there is no function ${index}`);
+    if (callback === undefined) throw new InternalError(`there is no function ${index}`);
     const finished = generateFunction(callback, module, options, programType, callbackBytes(levels.get(index) ?? 1), scratchEnd);
     scratchEnd = finished.scratchEnd;
     callbacks.set(index, finished);
@@ -91,7 +93,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   const deepest = Math.max(counts ? 32 : 0, under(fn));
   const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
   const available = scratchSize(options);
-  if (main.scratchEnd > available) throw new Error(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
+  if (main.scratchEnd > available) throw new InternalError(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
 
   const entry = assembler.here();
   assemble(main, assembler, labelOf);

@@ -1,6 +1,7 @@
 // Maps: scalar ones lie in an array the program addresses directly; keyed ones are kernel hash maps.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
 import { countFailed, countFailure } from "./counts.ts";
@@ -75,7 +76,7 @@ export function entryCopy(scope: FunctionScope, instruction: Of<"entry-copy">): 
 /** The memory of a map without keys. */
 function scalarMemory(scope: FunctionScope, map: number): Memory {
   const memory = slotMemory(scope, scope.irMap(map).storage);
-  if (memory === undefined) throw new Error(`@${scope.irMap(map).name} has keys`);
+  if (memory === undefined) throw new InternalError(`@${scope.irMap(map).name} has keys`);
   return memory;
 }
 

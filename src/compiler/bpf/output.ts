@@ -1,5 +1,6 @@
 // Events to the host (built in place in the ring buffer), and acts on the system.
 import { Alu, Jump } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Instruction } from "../ir.ts";
 import { mostPacketBytes, packetFile, packetHead, packetLength, packetSkipped, packetTime, packetWhole } from "../packets.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
@@ -13,7 +14,7 @@ type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   const { emitter } = scope;
   const schema = scope.options.schemas[instruction.schema];
-  if (schema === undefined) throw new Error(`there is no event ${instruction.schema}`);
+  if (schema === undefined) throw new InternalError(`there is no event ${instruction.schema}`);
   const record = emitter.callFor("ringbuf_reserve", kernelMap(scope.events), constant(schema.size), constant(0));
   const lost = emitter.label();
   const done = emitter.label();

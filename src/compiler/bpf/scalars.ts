@@ -1,5 +1,6 @@
 // Arithmetic, comparisons, builtin values, loads and probe reads.
 import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
 import { watchResult } from "./counts.ts";
@@ -214,7 +215,7 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
 
 /** The context pointer: only a handler has it. */
 export function context(scope: FunctionScope): Register {
-  if (scope.context < 0) throw new Error(`${scope.fn.name}: a map callback has no context`);
+  if (scope.context < 0) throw new InternalError(`${scope.fn.name}: a map callback has no context`);
   return scope.context;
 }
 
@@ -280,7 +281,7 @@ export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
     // Of variables: the lowering takes these apart.
     case "binary":
     case "task":
-    case "function": throw new Error(`strobe: nothing dispatches on a ${fetch.kind}`);
+    case "function": throw new InternalError(`nothing dispatches on a ${fetch.kind}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // What is known while one function is being generated: where its values and slots are, which kernel map serves what.
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../language/check/checked.ts";
 import type { ProgramType } from "../../language/context.ts";
@@ -182,7 +183,7 @@ export class FunctionScope {
   place(place: Place): Memory {
     if (place.kind === "slot") return at(this.slot(place.slot), place.offset);
     const base = { key: this.key, value: this.value, captures: this.captures, frame: this.frame }[place.of];
-    if (base < 0) throw new Error(`a callback's ${place.of} outside of a callback`);
+    if (base < 0) throw new InternalError(`a callback's ${place.of} outside of a callback`);
     return behind(base, place.offset);
   }
   slot(index: number): Memory {
@@ -240,7 +241,7 @@ export class FunctionScope {
 
   irMap(map: number): IrMap {
     const found = this.module.maps[map];
-    if (found === undefined) throw new Error(`there is no map ${map}`);
+    if (found === undefined) throw new InternalError(`there is no map ${map}`);
     return found;
   }
   kernelMapOf(map: number): { readonly index: number; readonly map: KernelMap } {
@@ -271,7 +272,7 @@ export class FunctionScope {
   #find(is: (role: KernelMap["role"]) => boolean, what: string): { readonly index: number; readonly map: KernelMap } {
     const index = this.options.kernelMaps.findIndex((map) => is(map.role));
     const map = this.options.kernelMaps[index];
-    if (map === undefined) throw new Error(`no kernel map holds ${what}`);
+    if (map === undefined) throw new InternalError(`no kernel map holds ${what}`);
     return { index, map };
   }
 

@@ -1,6 +1,7 @@
 // Captured stacks: by the kernel, which keeps them in a map of its own kind, or unwound, which we keep in a hash map.
 import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Place, Source } from "../ir.ts";
 import { countCut, countFailure } from "./counts.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
@@ -84,7 +85,7 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
   const source = scope.fn.blocks
     .flatMap((block) => block.instructions)
     .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
-  if (source?.op !== "fill" || source.source.kind !== "stack") throw new Error("the length of a stack that this handler did not capture");
+  if (source?.op !== "fill" || source.source.kind !== "stack") throw new InternalError("the length of a stack that this handler did not capture");
   if (source.source.unwind) {
     const memory = scope.temporary(unwoundBytes(source.source.limit));
     unwind(scope, memory, source.source.limit);

@@ -1,5 +1,6 @@
 // An IR function as the source of a JavaScript function. Values are BigInts in the range of a signed 64-bit integer,
 // slots are byte arrays, blocks are the cases of a switch in a loop.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { IrFunction, Terminator } from "../ir.ts";
 import { writeInstruction } from "./operations.ts";
 import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
@@ -43,7 +44,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
         if (!callbacks.has(index)) {
           callbacks.set(index, "");
           const callee = module.functions[index];
-          if (callee === undefined) throw new Error(`internal error: no function ${index} for a map callback`);
+          if (callee === undefined) throw new InternalError(`no function ${index} for a map callback`);
           callbacks.set(index, `function callback${index}(runtime, key, value, captures) ${functionText(callee, "")}`);
         }
         return `callback${index}`;

@@ -1,4 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
+import { InternalError } from "../../faults/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir.ts";
@@ -138,7 +139,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "aggregate-read":
       writeAggregateRead(out, instruction);
       return;
-    case "rounds": throw new Error("internal error: rounds of a loop that are called, on the host");
+    case "rounds": throw new InternalError("rounds of a loop that are called, on the host");
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;
@@ -148,7 +149,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
 
     case "emit": {
       const schema = out.module.schemas[instruction.schema];
-      if (schema === undefined) throw new Error(`internal error: no event schema ${instruction.schema}`);
+      if (schema === undefined) throw new InternalError(`no event schema ${instruction.schema}`);
       const record = out.temporary();
       out.line(`const ${record} = new Uint8Array(${schema.size}); ${out.support("store")}(${record}, 0, 4, ${instruction.schema}n);`);
       instruction.fields.forEach((source, i) => writeSource(out, { bytes: record, offset: schema.fields[i]?.offset ?? 8 }, source));

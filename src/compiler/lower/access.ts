@@ -1,4 +1,5 @@
 // Typed access: members, elements and what pointers point to. A chain of embedded structs is one address and one read.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary, Variable } from "../../language/program.ts";
 import type { PointerType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
@@ -138,7 +139,7 @@ function pointerType(f: FunctionState, e: Expression): PointerType {
 function variablePlace(f: FunctionState, e: Variable): Place {
   const home = f.home(e.slot ?? f.refuse(e.span, `\`$${e.name}\` has no place`));
   if (home.kind === "memory") return home.place;
-  if (home.kind === "register") throw new Error("strobe: a variable with an address is in memory");
+  if (home.kind === "register") throw new InternalError("a variable with an address is in memory");
   // A loop's entry, which is in two places.
   const place = f.slot(e.name, home.type);
   f.module.walk.entry(f, home, place);

@@ -1,4 +1,5 @@
 // Functions that give a value.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
@@ -136,7 +137,7 @@ function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" 
 
 export function literalText(e: Expression | undefined): string {
   if (e?.kind === "string") return e.value;
-  throw new Error("strobe: the checker let an argument pass that is not a string literal");
+  throw new InternalError("the checker let an argument pass that is not a string literal");
 }
 
 export function literalNumber(f: FunctionState, e: Expression): bigint {

@@ -1,4 +1,5 @@
 // Which values are registers, and in how many bytes they are stored.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { Width } from "../ir.ts";
 import type { BooleanType, EnumType, IntegerType, NamedType, PointerType, Type } from "../../language/types.ts";
 import { isScalar } from "../../language/types.ts";
@@ -13,7 +14,7 @@ export function isRegister(type: Type): type is BooleanType | IntegerType | Enum
 export function widthOf(type: Type): Width {
   const size = sizeOf(type);
   if (size === 1 || size === 2 || size === 4 || size === 8) return size;
-  throw new Error(`strobe: a value of type ${type.kind} does not fit a register`);
+  throw new InternalError(`a value of type ${type.kind} does not fit a register`);
 }
 
 /** Whether the type's values are sign-extended. */

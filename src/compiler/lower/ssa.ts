@@ -1,5 +1,6 @@
 // Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static Single
 // Assignment Form"), with block parameters in the place of phis.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir.ts";
 import { foldBinary, foldCompare, foldExtend, unchangedOperand } from "../optimize/fold.ts";
 import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/operands.ts";
@@ -175,7 +176,7 @@ export class FunctionBuilder {
     if (!reachable) return;
     for (const successor of successorsOf(terminator)) {
       const target = this.#blocks[successor];
-      if (target.sealed) throw new Error(`strobe: block ${successor} was sealed before its last predecessor`);
+      if (target.sealed) throw new InternalError(`block ${successor} was sealed before its last predecessor`);
       target.predecessors.push(this.#current);
     }
   }

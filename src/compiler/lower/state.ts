@@ -1,5 +1,6 @@
 // What lowering knows: of the module, and of the function being built. The recursive walk over expressions and statements
 // goes through `Walk`, so that each file of this folder can call it without importing the others.
+import { InternalError } from "../../faults/internal-error.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
@@ -193,7 +194,7 @@ export class FunctionState {
     const known = this.#captures.get(home);
     if (known !== undefined) return known;
     const outer = this.outer;
-    if (outer === undefined) throw new Error("strobe: a variable of a function that does not enclose this one");
+    if (outer === undefined) throw new InternalError("a variable of a function that does not enclose this one");
     const size = isRegister(home.type) ? 8 : sizeOf(home.type);
     const offset = this.#allocate(size);
     const capture: Capture = { outer: outer.reach(home), offset, written: false };
@@ -224,7 +225,7 @@ export class FunctionState {
   /** The value of a register variable. */
   loadHome(home: Home): Value {
     if (home.kind === "register") return this.build.read(home.variable);
-    if (home.kind === "entry") throw new Error("strobe: a loop's entry is not a register");
+    if (home.kind === "entry") throw new InternalError("a loop's entry is not a register");
     return this.build.give((result) => ({ op: "load", result, from: home.place, size: 8, signed: false }));
   }
 
@@ -262,7 +263,7 @@ export class FunctionState {
   /** In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable. */
   leaveLoop(way: Way): void {
     const outer = this.outer;
-    if (outer === undefined) throw new Error("strobe: not in a loop over a map");
+    if (outer === undefined) throw new InternalError("not in a loop over a map");
     let flag = this.#leaves.get(way);
     if (flag === undefined) {
       flag = outer.newHome(way, u64);
@@ -280,7 +281,7 @@ export class FunctionState {
    */
   closeCaptures(): { slot: number | undefined; takeBack: () => void; leaves: ReadonlyMap<Way, Home> } {
     const outer = this.outer;
-    if (outer === undefined) throw new Error("strobe: only callbacks capture");
+    if (outer === undefined) throw new InternalError("only callbacks capture");
     outer.build.slots[this.#captureSlot].size = Math.max(8, this.#captureSize);
     const takeBack = (): void => {
       for (const { captured, type } of this.#captures.values()) {
