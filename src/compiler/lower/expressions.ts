@@ -272,7 +272,10 @@ function castLocated(f: FunctionState, e: Cast): Located {
   if (isRegister(operand.type)) {
     // An integer's bytes as an array.
     const from = f.value(operand);
-    return { at: "source", source: { kind: "value", value: from, width: widthOf(type) } };
+    if ([1, 2, 4, 8].includes(sizeOf(type))) return { at: "source", source: { kind: "value", value: from, width: widthOf(type) } };
+    const whole = f.slotOf("cast", 8);
+    f.build.emit({ op: "store", to: whole, value: from, size: 8 });
+    return { at: "place", place: whole };
   }
   const located = f.locate(operand);
   if (sameLayout(operand.type, type)) return located;

@@ -49,9 +49,9 @@ export function checkCast(node: Cast, body: Body): Expression {
     case "array": {
       if (!(isIntegral(from) || from.kind === "boolean" || from.kind === "string" || from.kind === "array")) return refuse();
       const element = sizeOf(to.element);
-      // A bare literal is as wide as the array wants, or as it must be.
+      // A bare literal is as wide as the array wants, as far as integers go, or as it must be.
       const literal = operand.kind === "integer" && isLiteral(operand) ? sizeOf(narrowest(operand.value)) : undefined;
-      const source = literal !== undefined ? (to.length === 0 ? literal : Math.max(element * to.length, literal))
+      const source = literal !== undefined ? (to.length === 0 ? literal : Math.max(Math.min(element * to.length, widest), literal))
         : from.kind === "string" ? (to.length === 0 || from.capacity === element * to.length ? from.capacity : from.capacity - 1) : sizeOf(from);
       const length = to.length === 0 ? Math.floor(source / element) : to.length;
       if (length * element !== source) return refuse(`the one has ${source} bytes, the other ${length * element}`);
@@ -73,6 +73,9 @@ export function checkCast(node: Cast, body: Body): Expression {
       return unify(from, to) === undefined ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined) : done(to);
   }
 }
+
+/** Bytes of the widest integer. */
+const widest = 8;
 
 /** Where a pointer made of this value points: as it did, or where the probe's own pointers do. */
 function pointerSpace(operand: Expression, body: Body): AddressSpace {
