@@ -4,7 +4,7 @@ import {
   attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
 } from "./bpf-call.ts";
-import { E2BIG, EACCES, EAGAIN, EFAULT, EINVAL, ENOENT, ENOSPC, EPERM, errnoName } from "./error.ts";
+import { E2BIG, EACCES, EAGAIN, EFAULT, EINTR, EINVAL, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, errnoName } from "./error.ts";
 import { addressOf, closeFd, cString } from "./ffi.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
 
@@ -66,7 +66,10 @@ const largestLog = 64 << 20;
 /** The verifier's last words and its statistics (BPF_LOG_STATS). */
 const LOG_STATISTICS = 4;
 
-/** Loads a program; the caller owns the descriptor. A refusal is a LinuxError whose `log` is the verifier's. */
+/** What the machine has none left of, whatever the verifier thinks of the program. */
+const shortages: ReadonlySet<number> = new Set([EAGAIN, EINTR, EMFILE, ENFILE, ENOMEM]);
+
+/** Loads a program; the caller owns the descriptor. A refusal is a LinuxError, with the verifier's `log` if that refused. */
 export function loadProgram(options: ProgramOptions): number {
   const subprograms = options.subprograms;
   const info = subprograms?.some(({ start }) => start > 0) ? subprogramBtf(subprograms) : undefined;
@@ -83,7 +86,7 @@ export function loadProgram(options: ProgramOptions): number {
     if (options.logLevel === undefined && (result === -E2BIG || (result === -EFAULT && hasTooManyWays(prepare)))) {
       throw bpfError(PROG_LOAD, -E2BIG, `load the program "${options.name}"`, loadHint(options, -E2BIG, log), log);
     }
-    for (let size = options.logSize ?? 1 << 20; ; size *= 4) {
+    for (let size = options.logSize ?? 1 << 20; !shortages.has(-refusal); size *= 4) {
       const buffer = Buffer.alloc(Math.min(size, largestLog));
       prepare();
       attr.u32(24, options.logLevel ?? (onLog ? 6 : 1));
@@ -95,7 +98,7 @@ export function loadProgram(options: ProgramOptions): number {
       log = buffer.toString("utf8", 0, end < 0 ? buffer.length : end);
       onLog?.(log);
       if (result >= 0) return result;
-      if (onLog) refusal = result;
+      if (onLog || shortages.has(-result)) refusal = result;
       if (result !== -ENOSPC || size >= largestLog) break;
     }
     // The log had no room; the program may still be fine.
@@ -104,6 +107,7 @@ export function loadProgram(options: ProgramOptions): number {
       refusal = verified();
       if (refusal >= 0) return refusal;
     }
+    if (shortages.has(-refusal)) throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, ""));
     throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, log), log);
   } finally {
     closeFd(btf);
@@ -151,6 +155,7 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
   if (result === -E2BIG || log.includes("BPF program is too large")) {
     return `the program is too long or too complex for the verifier (${options.code.length / 8} instructions; the limit is a million visited)`;
   }
+  if (result === -ENOMEM) return "the machine, or the memory cgroup that strobe is in, has no memory left for it";
   if (result === -EPERM && log === "") {
     return process.geteuid?.() === 0 || mayLoad()
       ? "this kernel refuses programs of this type here (a security policy, lockdown, or a missing capability: CAP_BPF and CAP_PERFMON)"
