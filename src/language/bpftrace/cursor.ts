@@ -96,6 +96,8 @@ export class Cursor {
   /** Where the statement being read starts, and the body of the macro that is all of it, when that has no value. */
   statement = -1;
   withoutValue: Body | undefined;
+  /** Something could not be read: it is not in the tree. */
+  failed = false;
   /** A missing `}` has been reported: the blocks around it are not closed either. */
   unclosed = false;
   /** `/` followed by `{` ends the expression being read. */
@@ -206,6 +208,7 @@ export class Cursor {
     const token = this.token;
     if (token.problem !== undefined && span === token) this.report("error", "syntax", token, token.problem);
     else this.report("error", code, span, message, help);
+    this.failed = true;
     throw failure;
   }
 

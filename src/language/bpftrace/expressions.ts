@@ -17,12 +17,25 @@ export function parseExpression(p: Cursor): Expression {
   return p.nested(() => {
     const condition = parseBinary(p, 2);
     if (!p.accept("?")) return condition;
-    // `a ?: b` is a, unless that is 0.
-    const then = p.token.text === ":" ? condition : parseExpression(p);
+    if (p.accept(":")) return valueOr(p, condition, parseExpression(p));
+    const then = parseExpression(p);
     p.expect(":", "in `condition ? value : value`");
     const otherwise = parseExpression(p);
     return { kind: "conditional", condition, then, otherwise, type: unknownType, span: around(condition, otherwise) };
   });
+}
+
+/** `a ?: b` is a, unless that is 0; a is evaluated once. */
+function valueOr(p: Cursor, value: Expression, otherwise: Expression): Expression {
+  const { span } = value;
+  const whole = { type: unknownType, span: around(value, otherwise) };
+  if (["variable", "builtin", "integer", "boolean", "identifier"].includes(value.kind)) {
+    return { kind: "conditional", condition: value, then: value, otherwise, ...whole };
+  }
+  const variable = (): Variable => ({ kind: "variable", name: `value#${number}`, type: unknownType, span });
+  const number = ++p.expansions;
+  const conditional: Expression = { kind: "conditional", condition: variable(), then: variable(), otherwise, ...whole };
+  return { kind: "block-expression", statements: [{ kind: "declare", variable: variable(), value, span }], value: conditional, ...whole };
 }
 
 function parseBinary(p: Cursor, least: number): Expression {

@@ -7,12 +7,18 @@ import { builtinsFor } from "../builtins/table.ts";
 import { printTree } from "../print-tree.ts";
 import { formatItems } from "./format-items.ts";
 import { format } from "./format.ts";
+import { randomProgram, render } from "../../../test/support/random-programs.ts";
+import { Random } from "../../../test/support/random.ts";
 import { parse } from "./parse.ts";
 
 const fixtures = join(process.cwd(), "src/language/bpftrace/fixtures");
 const tools = join(process.cwd(), "tools");
 const read = (folder: string, name: string): { name: string; text: string } => ({ name, text: readFileSync(join(folder, name), "utf8") });
+/** What stands between quotes or fences in the documentation: scripts, and much else. */
+const examples = readdirSync("docs").filter((name) => name.endsWith(".md")).flatMap((name) => (
+  [...readFileSync(join("docs", name), "utf8").matchAll(/'([^']*\{[^']*)'|```\w*\n([^]*?)```/g)].map(([, quoted, fenced]) => ({ name, text: quoted ?? fenced }))));
 const scripts = [
+  ...examples,
   ...readdirSync(tools).filter((name) => name.endsWith(".bt")).map((name) => read(tools, name)),
   ...readdirSync(fixtures).filter((name) => name.endsWith(".bt")).map((name) => read(fixtures, name)),
 ].filter((source) => format(source).text !== undefined);
@@ -41,14 +47,69 @@ test("a script that does not parse is left alone", () => {
 });
 
 test("formatting what is formatted changes nothing, and loses neither comments nor meaning", () => {
-  assert.ok(scripts.length >= 25, `${scripts.length} scripts`);
-  for (const source of scripts) {
-    const once = format(source).text ?? "";
-    assert.equal(format({ ...source, text: once }).text, once, source.name);
-    assert.equal(tree(once), tree(source.text), source.name);
-    assert.deepEqual(comments(once), comments(source.text), source.name);
+  assert.ok(scripts.length >= 35, `${scripts.length} scripts`);
+  for (const { text } of scripts) assertLaw(text);
+});
+
+test("operators that would be others without the space between them keep it", () => {
+  const formatted = (expression: string): string | undefined => format({ name: "script", text: `begin { @ = ${expression} }` }).text;
+  assert.equal(formatted("- -$y"), "begin { @ = - -$y }\n");
+  assert.equal(formatted("- -3"), "begin { @ = - -3 }\n");
+  assert.equal(formatted("+ +3"), "begin { @ = + +3 }\n");
+  assert.equal(formatted("- --$y"), "begin { @ = - --$y }\n");
+  assert.equal(formatted("1 - - -3"), "begin { @ = 1 - - -3 }\n");
+  assert.equal(formatted("& &$y"), "begin { @ = & &$y }\n");
+  assert.equal(formatted("! -3"), "begin { @ = !-3 }\n");
+  assert.equal(format({ name: "script", text: "begin / *$p == 1 / { }" }).text, "begin / *$p == 1/ {}\n");
+});
+
+test("a bracket that is closed nowhere is told", () => {
+  const { text, diagnostics } = format({ name: "script", text: "begin { f(n!!!!}" });
+  assert.equal(text, undefined);
+  assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error", "error"]);
+});
+
+test("a macro of another file is laid out as one of this", () => {
+  assert.equal(format({ name: "script", text: "begin{print(   m!($x,1))}" }).text, "begin { print(m!($x, 1)) }\n");
+});
+
+test("random programs keep their trees, however they are spaced", () => {
+  const random = new Random(8);
+  for (let seed = 1; seed <= 300; seed++) {
+    const text = render(randomProgram(seed).pieces);
+    assertLaw(text);
+    assertLaw(text.replaceAll(/"[^"]*"|[ \n]+/g, (space) => (space.startsWith("\"") || random.chance(0.6) ? space : random.pick([" ", "\n", "\n\n\n", " /* c */ ", " // c\n"]))));
   }
 });
+
+test("tokens in any order that can be read keep their tree", () => {
+  const random = new Random(20);
+  let read = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const tokens = Array.from({ length: random.between(1, 12) }, () => random.pick(soup) + random.pick(["", " ", "\n"]));
+    const text = `begin { ${random.chance(0.5) ? "$x = " : ""}${tokens.join("")} }`;
+    if (format({ name: "script", text }).text === undefined) continue;
+    read++;
+    assertLaw(text);
+  }
+  assert.ok(read > 500, `${read} could be read`);
+});
+
+const soup = [
+  "-", "-", "+", "++", "--", "!", "~", "*", "&", "&&", "(", ")", "{", "}", "[", "]", "$x", "$y", "@", "@a", "@a[1]", ";", ":", "?", ",", "=", "+=", "<",
+  "<<", "/", "%", "..", ".", ".0", ".a", "->b", "1", "0x10", "\"s\"", "pid", "count()", "if", "else", "while", "for", "unroll", "return", "let", "struct A",
+  "(struct A *)", "uint8", "(uint8)", "(a)", "int8[4]", "sizeof(", "typeof(", "\n#define A 1\n", "\n#if 1\n", "\n#endif\n", "A", "m!", "// c\n", "/* c */",
+  "/* a\n  b */",
+];
+
+/** What formatting must keep: the tree, each comment and directive, and what is formatted already. */
+function assertLaw(text: string): void {
+  const once = format({ name: "script", text }).text;
+  assert.ok(once !== undefined, text);
+  assert.equal(format({ name: "script", text: once }).text, once, text);
+  assert.equal(tree(once), tree(text), text);
+  assert.deepEqual(comments(once), comments(text), text);
+}
 
 /** Nameless structs are named after their place. */
 function tree(text: string): string {

@@ -1,9 +1,12 @@
 // `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line breaks
 // stay; only white space changes, so that the script means what it meant.
+import { InternalError } from "../../faults/internal-error.ts";
 import { builtinsFor } from "../builtins/table.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
+import { sameProgram } from "../same-tree.ts";
 import { formatItems, type FormatItem } from "./format-items.ts";
-import { parse } from "./parse.ts";
+import { parse, type Parsed } from "./parse.ts";
+import { scan } from "./tokens.ts";
 import { isTypeWord } from "./type-names.ts";
 
 export interface Formatted {
@@ -16,13 +19,36 @@ const indentation = "  ";
 /** A block of one statement that was written on one line stays there up to this many columns. */
 const widest = 110;
 
-/** The script with its white space made regular. Formatting what is formatted changes nothing. */
+/**
+ * The script with its white space made regular. Formatting what is formatted changes nothing.
+ * @throws InternalError where the result would not mean the same
+ */
 export function format(source: Source): Formatted {
-  const { program, diagnostics } = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
-  const broken = diagnostics.filter(({ severity, code }) => severity === "error" && code === "syntax");
-  if (broken.length > 0) return { diagnostics: broken };
-  const items = formatItems(source.text, program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span)));
-  return { text: layOut(items), diagnostics: [] };
+  const { program, diagnostics, items } = read(source);
+  if (items === undefined) return { diagnostics: diagnostics.filter(({ severity }) => severity === "error") };
+  const text = layOut(items);
+  if (text === source.text) return { text, diagnostics: [] };
+  const after = read({ ...source, text });
+  if (after.items === undefined || !sameItems(items, after.items) || !sameProgram(program, after.program)) {
+    throw new InternalError(`what strobe fmt made of ${source.name} would not mean the same; it stays as it is`);
+  }
+  return { text, diagnostics: [] };
+}
+
+/** `items` are there when all of the text could be read. */
+function read(source: Source): Parsed & { readonly items?: readonly FormatItem[] } {
+  const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+  if (!parsed.whole) return parsed;
+  return { ...parsed, items: formatItems(source.text, parsed.program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span))) };
+}
+
+/** Comments may be indented otherwise. */
+function sameItems(before: readonly FormatItem[], after: readonly FormatItem[]): boolean {
+  const words = ({ text }: FormatItem): string => text.replaceAll(/\s+/g, " ");
+  return before.length === after.length && before.every((item, i) => {
+    const other = after[i];
+    return item.kind === other.kind && (item.text === other.text || (item.kind === "block-comment" && words(item) === words(other)));
+  });
 }
 
 /** An open bracket. A block's statements have lines of their own; a short one is all on one line; the rest groups an expression. */
@@ -204,6 +230,16 @@ class Spacing {
 
   /** Whether a space stands before an item, within a line. */
   before(at: number): boolean {
+    return this.#isSpaced(at) || !this.#staysApart(at);
+  }
+
+  /** Whether an item and the one before it are read as the same two without a space: `- -$x` is not `--$x`. */
+  #staysApart(at: number): boolean {
+    const { kind, text } = this.#items[at - 1];
+    return (kind !== "word" && kind !== "punctuation") || scan(text + this.#items[at].text, 0).end === text.length;
+  }
+
+  #isSpaced(at: number): boolean {
     const { kind, text } = this.#items[at];
     const previous = this.#items[at - 1];
     if (isComment(this.#items[at]) || isComment(previous)) return true;
@@ -212,8 +248,10 @@ class Spacing {
     const last = previous.kind === "punctuation" ? previous.text : "";
     if (last === "{" || symbol === "}") return !(last === "{" && symbol === "}");
     if (["(", "[", ".", "->", ".."].includes(last) || this.#isPrefix(at - 1) || this.#casts.has(at - 1)) return false;
+    if (symbol === "(" && this.#isMark(at - 1)) return false;
     switch (symbol) {
       case ",": case ";": case ".": case "->": case "..": case ")": case "]": return false;
+      case "!": return !this.#isMark(at);
       case "[": return operators.has(last) || last === ",";
       case "(": return keywords.has(previous.text) || (isTypeWord(previous.text) && previous.text !== "typeof") || (last !== "" && last !== ")" && last !== "]");
       case "++": case "--": return this.#isPrefix(at);
@@ -221,10 +259,18 @@ class Spacing {
     }
   }
 
+  /** `name!(…)`: a macro's use, marked as one. */
+  #isMark(at: number): boolean {
+    const { kind, text } = this.#items[at];
+    const previous = this.#items[at - 1];
+    return kind === "punctuation" && text === "!" && previous?.kind === "word" && /^[A-Za-z_]/.test(previous.text)
+      && !keywords.has(previous.text) && previous.text !== "comptime";
+  }
+
   /** Whether an operator has its operand behind it only. */
   #isPrefix(at: number): boolean {
     const { kind, text } = this.#items[at];
-    if (kind !== "punctuation" || !prefixes.has(text)) return false;
+    if (kind !== "punctuation" || !prefixes.has(text) || this.#isMark(at)) return false;
     const before = this.beforeComments(at);
     if (before < 0) return true;
     const previous = this.#items[before];

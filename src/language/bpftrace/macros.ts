@@ -76,8 +76,15 @@ export function checkDefinition(p: Cursor, macro: Macro): Body {
  */
 export function callMacro(p: Cursor, name: Token, called: boolean, marked: boolean): Expression | undefined {
   const overloads = p.macros.get(name.text);
-  if (overloads === undefined) return p.fail(`\`${name.text}\` is not a macro`, name, undefined, "name");
   const { start } = name;
+  if (overloads === undefined) {
+    // Of a file that is imported, where the text alone is looked at.
+    p.report("error", "name", name, `\`${name.text}\` is not a macro`);
+    p.advance();
+    p.advance();
+    const args = p.at("(") ? callArguments(p, name.text, () => p.grammar.expression(p)) : [];
+    return { kind: "call", name: name.text, args, type: unknownType, span: { start, end: p.last } };
+  }
   const { statement } = p;
   p.advance();
   if (marked) p.advance();

@@ -16,7 +16,14 @@ export type { BuiltinNames, ParseOptions } from "./cursor.ts";
 const dialect: Dialect = { name: "bpftrace", stringCapacity: 1024, printMapsAtExit: true, printStyle: "bpftrace" };
 const grammar: Grammar = { expression: parseExpression, body: parseBody, ifElse: parseIf };
 
-export function parse(source: Source, options: ParseOptions): { program: Program; diagnostics: Diagnostic[] } {
+export interface Parsed {
+  readonly program: Program;
+  readonly diagnostics: Diagnostic[];
+  /** All of the text is in the tree, wrong as it may be. */
+  readonly whole: boolean;
+}
+
+export function parse(source: Source, options: ParseOptions): Parsed {
   const prepared = preprocess(source.text);
   const p = new Cursor(source, prepared, options, grammar);
   const config: ConfigEntry[] = [];
@@ -53,7 +60,8 @@ export function parse(source: Source, options: ParseOptions): { program: Program
   };
   // Headers are full of what only C has a use for.
   const told = p.diagnostics.filter(({ severity, span }) => severity === "error" || !inHeader(span.start));
-  return { program, diagnostics: told.sort((a, b) => a.span.start - b.span.start) };
+  const whole = !p.failed && !told.some(({ severity, code }) => severity === "error" && code === "syntax");
+  return { program, diagnostics: told.sort((a, b) => a.span.start - b.span.start), whole };
 
   function inHeader(offset: number): boolean {
     return source.parts !== undefined && partAt(source, offset).name.endsWith(".h");
