@@ -162,4 +162,21 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "nothing to wait for", script: "begin { print(1); } end { print(2); }", output: `1\n2\n${end}` },
   { name: "names of timers", script: "interval:ms:20 { print(probe); exit(); }", output: `interval:ms:20\n${end}` },
   { name: "probe name", script: begin("print(probe);"), output: `begin\n${end}` },
+
+  // spellings
+  { name: "the last member goes without its semicolon", script: `struct A { int x } union U { int x; char c[6] } struct B { struct A a[2]; union { int y }; ; }; ${begin("print((sizeof(struct A), sizeof(union U), sizeof(struct B)));")}`, output: `(4, 8, 12)\n${end}` },
+  { name: "what is built in has a prefix, too", script: begin("print((__builtin_pid == pid, __builtin_ncpus == ncpus, __builtin_probetype, __builtin_is_literal(1))); print(__builtin_comm == comm);"), output: `(true, true, special, true)\ntrue\n${end}` },
+  { name: "types and what they are of in macros", output: `6\n256\n4\n1\n15\n2\n14\n${end}`,
+    script: `macro next(x) { let $y : typeof(x) = x; $y + 1 } macro width($x) { let $y : typeof($x) = 3; $y + sizeof($x) } macro cast(t, x) { (t)x } macro product(a, b) { (a)*b }
+      macro less(a, b) { (a) - b } macro sizes(t) { sizeof(t[3]) + sizeof(t*) }
+      ${begin("print(next(5)); print(next((uint8)255)); $q = (uint8)3; print(width($q)); print(cast(typeof(uint8), 257)); print(product(5, 3)); print(less(5, 3)); print(sizes(typeof(uint16)));")}` },
+  { name: "an attach point in a parameter", script: "$1, $2:s:1 { print(probe); exit(); }", args: ["interval:ms:1", "interval"], output: `interval:ms:1\n${end}` },
+  { name: "parts of an attach point in a parameter", script: "inter$1 { print(probe); exit(); }", args: ["val:ms:2"], output: `interval:ms:2\n${end}` },
+  { name: "an aggregation as a block's value", output: maps("@a: 2\n@b[1]: 5\n@c: 3\n@d: 1\n@e: 4\n"),
+    script: `macro one() { count() } macro total(x) { let $q = x; sum($q) } ${begin("@a = { count() }; @a = { { count() } }; @b[1] = { let $x = 5; sum($x) }; @c = { $y = 3; { max($y) } }; @d = one(); @e = total(4);")}` },
+  { name: "a block in a block has its value", script: begin("$x = { { 5 } }; $y = { $z = 1; { $z + 1 } }; print(($x, $y)); { { $a = 1; print($a) } }"), output: `(5, 2)\n1\n${end}` },
+  { name: "truths of the command line in any case", script: begin('print((getopt("a"), getopt("b"), getopt("c", true)));'), args: ["--", "--a=False", "--b=TRUE", "--c=0"], output: `(false, true, false)\n${end}` },
+  { name: "sizes of constants", script: `enum E { A = 4, B }; ${begin("print((sizeof(A), sizeof(B + 1), sizeof(TASK_COMM_LEN)));")}`, output: `(8, 8, 8)\n${end}` },
+  { name: "the probe's name as text", output: `interval:ms:3 13\n${end}`,
+    script: 'interval:ms:3, interval:s:10 { if (strcontains(probe, ":ms:") && probe != "interval:s:10" && strncmp(probe, "interval:ms", 11) == 0) { printf("%s %d\\n", probe, strlen(probe)); exit(); } }' },
 ];

@@ -67,6 +67,7 @@ function parseStruct(p: Cursor, into: Declared): StructDeclaration {
     const members: Member[] = [];
     while (!p.at("}")) {
       if (p.token.kind === "end") p.fail(`expected \`}\` at the end of \`${keyword.text} ${name}\``);
+      if (p.accept(";")) continue;
       parseMembers(p, members, into);
     }
     const close = p.advance();
@@ -94,7 +95,7 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
     base = parseType(p);
   }
   parseAttributes(p);
-  if (nested !== undefined && p.at(";")) {
+  if (nested !== undefined && (p.at(";") || p.at("}"))) {
     members.push({ name: "", type: nested, span: nested.span });
   } else {
     do {
@@ -113,7 +114,8 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
       }
     } while (p.accept(","));
   }
-  if (!p.accept(";")) {
+  // Behind the last one it may be left out.
+  if (!p.accept(";") && (!p.at("}") || p.token.start === start)) {
     if (p.token.start === start) p.advance();
     p.expect(";", "after the struct's member");
   }

@@ -348,7 +348,7 @@ function typeOrExpression(p: Cursor): TypeName | Expression {
   const constant = token.text === "true" || token.text === "false";
   if (token.kind === "identifier" && !constant && (isTypeWord(token.text) || !p.builtins.isValue(token.text))) {
     const parameter = p.expansion?.arguments.get(token.text);
-    const type = parameter === undefined || parameter.kind === "type" ? tryType(p) : undefined;
+    const type = parameter === undefined || parameter.kind === "type" || parameter.kind === "parameter" ? tryType(p) : undefined;
     if (type !== undefined && (p.at(")") || p.at(","))) return type;
     if (token.text === "struct" || token.text === "union" || token.text === "enum") return parseType(p);
     p.seek(token.start);

@@ -79,9 +79,9 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   const given = p.named?.get(name.value);
   if (fallback === undefined || fallback.kind === "boolean") {
     if (given === undefined) return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
-    if (given === true || given === "true" || given === "1") return { kind: "boolean", value: true, type: unknownType, span };
-    if (given === "false" || given === "0") return { kind: "boolean", value: false, type: unknownType, span };
-    return fail(`--${name.value} is true or false, not "${given}"`);
+    const truth = given === true || /^(?:true|1)$/i.test(given);
+    if (truth || /^(?:false|0)$/i.test(given)) return { kind: "boolean", value: truth, type: unknownType, span };
+    return fail(`program command line option --${name.value} expects a boolean, true or false, not "${given}"`);
   }
   if (fallback.kind === "string") {
     if (given === true) return fail(`--${name.value} needs a value: --${name.value}=TEXT`);
@@ -91,7 +91,7 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   if (number.kind !== "integer") return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
   if (given === undefined) return fallback;
   if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
-  return integerLiteral(given, span) ?? fail(`--${name.value} is a number, not "${given}"`);
+  return integerLiteral(given, span) ?? fail(`program command line option --${name.value} invalid integer: "${given}"`);
 }
 
 function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {

@@ -96,7 +96,10 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
         const end = nameEnd(text, at + 1);
         const number = text.slice(at + 1, end);
         if (/^\d+$/.test(number)) {
-          add(positionalForProbe(p, number, { start: at, end }));
+          // It may be several parts, or all of them.
+          const [first, ...more] = positionalForProbe(p, number, { start: at, end }).split(":");
+          add(first);
+          parts.push(...more);
           at = end - 1;
         } else if (text[at + 1] === "#") {
           add(String(p.positional.length));

@@ -1,5 +1,6 @@
 // Statements and blocks, and where to go on after an error in one.
-import type { BinaryOperator, Block, Expression, Statement } from "../program.ts";
+import type { Span } from "../diagnostic.ts";
+import type { BinaryOperator, Block, Expression, MapAccess, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { blockValue, failure, type Body, type Cursor, type IfElse } from "./cursor.ts";
 import { around, inParentheses, parseExpression, parseVariable, spanOf } from "./expressions.ts";
@@ -58,8 +59,10 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
       return undefined;
     }
     if (token.text === "{") {
-      into.push(parseBlock(p, "of the block"));
-      return undefined;
+      const body = parseBody(p, "of the block");
+      const value = p.at("}") ? blockValue(body) : undefined;
+      if (value === undefined) into.push(asBlock(body));
+      return value;
     }
   }
   if (token.kind === "identifier") {
@@ -157,27 +160,23 @@ function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator
     return p.fail(`\`${sign.text}\` needs a variable or a map on its left`, target.span,
       target.kind === "member" || target.kind === "index" ? "memory, tuples and records are immutable; copy the value to a variable" : undefined);
   }
-  const from = p.token;
-  if (operator === null && target.kind === "map" && from.kind === "identifier" && p.peek().text === "(") {
-    const aggregate = p.builtins.aggregate(from.text);
-    if (aggregate !== undefined && !p.macros.has(from.text)) {
-      const value = parseExpression(p);
-      if (value.kind === "call" && value.span.start === from.start) {
-        const [first, ...parameters] = value.args;
-        const span = around(target, value);
-        endOfStatement(p);
-        return { kind: "aggregate", target, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span };
-      }
-      const span = around(target, value);
-      endOfStatement(p);
-      return { kind: "assign", target, operator, value, span };
-    }
-  }
   const value = parseExpression(p);
   const span = around(target, value);
   // `$x = { … }` and `$x = if … { … } else { … }` may go without.
   endOfStatement(p);
-  return { kind: "assign", target, operator, value, span };
+  return (operator === null && target.kind === "map" ? aggregation(p, target, value, span) : undefined) ?? { kind: "assign", target, operator, value, span };
+}
+
+/** `@m = count()`, where a macro or a block may lead to the call: `@m = { let $x = f(); sum($x) }`. Undefined for any other value. */
+function aggregation(p: Cursor, target: MapAccess, value: Expression, span: Span): Statement | undefined {
+  if (value.kind === "block-expression") {
+    const last = aggregation(p, target, value.value, span);
+    return last === undefined ? undefined : { kind: "block", statements: [...value.statements, last], span };
+  }
+  const aggregate = value.kind === "call" ? p.builtins.aggregate(value.name) : undefined;
+  if (value.kind !== "call" || aggregate === undefined) return undefined;
+  const [first, ...parameters] = value.args;
+  return { kind: "aggregate", target, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span };
 }
 
 export function parseIf(p: Cursor): IfElse {
@@ -237,6 +236,7 @@ export function asBlock({ statements, value, span }: Body): Block {
 }
 
 function asStatement(expression: Expression): Statement {
+  if (expression.kind === "block-expression") return asBlock({ ...expression, statements: expression.statements });
   return { kind: "expression", expression, span: expression.span };
 }
 

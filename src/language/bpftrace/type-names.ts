@@ -81,9 +81,11 @@ export function tryCast(p: Cursor): TypeName | undefined {
   p.advance();
   const type = tryType(p);
   if (type !== undefined && p.accept(")")) {
+    // Where a macro is defined its parameter may be a type: a use of it tells.
     const parameter = p.expansion?.arguments.get(name.text);
     const lone = type.pointers === 0 && type.dimensions.length === 0 && !certain;
-    const ambiguous = lone && ((parameter !== undefined && parameter.kind !== "type") || p.definitions.has(name.text));
+    const value = parameter !== undefined && parameter.kind !== "type" && parameter.kind !== "parameter";
+    const ambiguous = lone && (value || p.definitions.has(name.text));
     const { kind, text } = p.token;
     const operand = kind === "punctuation" ? operandStart.has(text) || (text === "{" && certain) : kind !== "end" && kind !== "bad";
     if (operand && !ambiguous) return type;
@@ -130,6 +132,8 @@ function tryBaseType(p: Cursor): TypeName | undefined {
     p.advance();
     return parameter.type;
   }
+  // Any other argument is a value.
+  if (parameter !== undefined && parameter.kind !== "parameter") return undefined;
   const definition = p.definitions.get(word);
   if (definition !== undefined && !p.open.has(word)) {
     const text = p.bodies.slice(0, definition.body.end);

@@ -57,12 +57,17 @@ function viewOf(dialect: Dialect["name"]): BuiltinNames {
   for (const spec of builtins) {
     for (const spelling of spec.spelling?.[dialect] ?? [spelled(spec.name)]) rows.set(spelling, spec);
   }
-  const row = (name: string): BuiltinSpec | undefined => numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
+  // bpftrace's library, which is in its own language, calls what is built in by this prefix, and so may scripts.
+  const plain = (name: string): string => dialect === "bpftrace" && name.startsWith("__builtin_") ? name.slice("__builtin_".length) : name;
+  const row = (written: string): BuiltinSpec | undefined => {
+    const name = plain(written);
+    return numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
+  };
   return {
     isValue: (name) => { const form = row(name)?.form; return form === "value" || form === "both"; },
     isFunction: (name) => { const form = row(name)?.form; return form === "function" || form === "both"; },
     aggregate: (name) => row(name)?.aggregate,
-    canonical: (name) => numbered.test(name) ? name : row(name)?.name ?? name,
+    canonical: (name) => numbered.test(plain(name)) ? plain(name) : row(name)?.name ?? name,
     names: () => [...rows.keys()].filter((name) => name !== "argN"),
   };
 }

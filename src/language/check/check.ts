@@ -45,15 +45,20 @@ export function check(
   };
   declareMaps(pass, diagnostics);
   declareFunctions(pass, diagnostics);
-  const work: Work[] = probes.flatMap(({ probe, variants }) => variants.map((variant) => ({
+  let work: readonly Work[] = probes.flatMap(({ probe, variants }) => variants.map((variant) => ({
     probe, context: variant.context, provider: variant.provider, sites: variant.sites, states: new Map<Variable, VariableState>(),
   })));
   const functionStates = new Map<string, Map<Variable, VariableState>>(program.functions.map((f) => [f.name, new Map()]));
 
-  const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => ({
-    functions: [...pass.functions.values()].map((state) => checkFunction(state, functionStates.get(state.declaration.name)!, pass)),
-    handlers: work.map((item) => checkHandler(item, pass)),
-  });
+  const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => {
+    const functions = [...pass.functions.values()].map((state) => checkFunction(state, functionStates.get(state.declaration.name)!, pass));
+    const checked = work.map((item) => checkHandler(item, pass));
+    if (checked.some(({ apart }) => apart)) {
+      work = work.flatMap((item, i) => checked[i].apart ? eachSite(item) : [item]);
+      pass.changed = true;
+    }
+    return { functions, handlers: checked.map(({ handler }) => handler) };
+  };
   for (let i = 0; i < mostPasses; i++) {
     pass.changed = false;
     run();
@@ -81,6 +86,11 @@ export function check(
   }));
   const typed = { maps, handlers, functions };
   return diagnostics.some((d) => d.severity === "error") ? { typed, diagnostics } : { checked: { program, config, ...typed }, typed, diagnostics };
+}
+
+/** A handler that takes the name of its site as text, once for each of them. */
+function eachSite(item: Work): Work[] {
+  return item.sites.map((site) => ({ ...item, sites: [site], states: new Map<Variable, VariableState>() }));
 }
 
 /** `let $v;` that nothing is ever assigned to is the number 0. True when that settled a type. */
@@ -166,7 +176,7 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
 }
 
 function newBody(pass: Pass, states: Map<Variable, VariableState>, rest: Pick<Body, "context" | "provider" | "sites" | "function">): Body {
-  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], hostNeeds: [], ...rest };
+  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], hostNeeds: [], apart: false, ...rest };
 }
 
 function variables(body: Body): CheckedVariable[] {
@@ -199,7 +209,7 @@ function parameterNode(parameter: { readonly name: string; readonly span: Variab
   return node;
 }
 
-function checkHandler(item: Work, pass: Pass): CheckedHandler {
+function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandler; readonly apart: boolean } {
   const { probe, context, provider, sites } = item;
   const body = newBody(pass, item.states, { context, provider, sites });
   const predicate: Expression | undefined = probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
@@ -211,10 +221,11 @@ function checkHandler(item: Work, pass: Pass): CheckedHandler {
     report(body, "placement", span, `${what} needs strobe's own process, and this ${body.provider} probe runs in the kernel`,
       "do it in begin, end or interval, without what only the kernel sees");
   }
-  return {
+  const handler: CheckedHandler = {
     probe, provider, context, sites, ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
     placement: "placement" in placed ? placed.placement : "host",
   };
+  return { handler, apart: body.apart };
 }
 
 function refusePlacement(body: Body, need: KernelNeed): void {

@@ -17,6 +17,7 @@ import { binaryType } from "./operators.ts";
 import { placeType } from "./place-types.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
+import { siteName, siteNames } from "./site-names.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
@@ -229,7 +230,7 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   }
   // Between the greatest int64 and the greatest uint64.
   if (written !== undefined && written >= 1n << 63n) return { ...node, left, right, type: u64 };
-  const probeName = comparedName(node.operator, left, right, body) ?? comparedName(node.operator, right, left, body);
+  const probeName = comparedName(node, left, right, body) ?? comparedName(node, right, left, body);
   if (probeName !== undefined) return probeName;
   return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
 }
@@ -263,18 +264,20 @@ function isTextual({ type }: Expression): boolean {
   return type.kind === "string" || (type.kind === "array" && type.element.kind === "integer" && type.element.character === true);
 }
 
-/** `probe == "…"`: known before running when all sites have, or none has, that name. */
-function comparedName(operator: BinaryOperator, named: Expression, text: Expression, body: Body): Expression | undefined {
+/** `probe == "…"`: known before running when all sites have, or none has, that name; else each site is told apart. */
+function comparedName(node: Extract<Expression, { kind: "binary" }>, named: Expression, text: Expression, body: Body): Expression | undefined {
+  const { operator } = node;
   if (named.kind !== "builtin" || (named.name !== "probe" && named.name !== "func") || text.type.kind !== "string") return undefined;
-  const names = body.sites.map((site) => named.name === "probe" ? site.name : site.func ?? site.name.split(":").at(-1)!);
-  const span = { start: Math.min(named.span.start, text.span.start), end: Math.max(named.span.end, text.span.end) };
   if (text.kind === "string" && (operator === "==" || operator === "!=")) {
+    const names = siteNames(named.name, body);
     const equal = names.filter((name) => name === text.value).length;
-    if (equal === 0 || equal === names.length) return { kind: "boolean", value: (equal > 0) === (operator === "=="), span, type: boolType };
+    if (equal === 0 || equal === names.length) return { kind: "boolean", value: (equal > 0) === (operator === "=="), span: node.span, type: boolType };
   }
+  const name = siteName(named, body);
+  if (name !== undefined) return name.kind === "string" ? checkExpression({ ...node, ...(node.left.span === named.span ? { left: name } : { right: name }) }, body) : { ...node, type: unknownType };
   return {
-    kind: "boolean", value: false, span,
-    type: report(body, "type", span, `${named.name} is a name that is looked up when printed and cannot be compared here`, "write a probe of its own for it"),
+    kind: "boolean", value: false, span: node.span,
+    type: report(body, "type", node.span, `${named.name} is a name that is looked up when printed and cannot be compared here`, "write a probe of its own for it"),
   };
 }
 
@@ -355,6 +358,9 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   }
   const resolved = resolveType(of, defaultSpace(body), body);
   if ("type" in resolved) return resolved.type;
+  // A lone name may be a constant's.
+  const bare = of.tag === undefined && of.pointers === 0 && of.dimensions.length === 0;
+  if (bare && body.pass.names.constant(of.name) !== undefined) return u64;
   report(body, "name", of.span, resolved.problem, resolved.help);
   return undefined;
 }

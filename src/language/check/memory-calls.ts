@@ -14,6 +14,7 @@ import { findMember } from "./members.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
+import { siteName } from "./site-names.ts";
 import { where } from "./place-types.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
@@ -91,9 +92,9 @@ function asText(value: Expression, body: Body): Expression {
       return { kind: "call", name: "str", args: [value], span: value.span, type: { kind: "string", capacity: size } };
     }
     case "named": {
-      const [first, ...others] = value.kind === "builtin" && value.name === "probe" ? body.sites : [];
-      if (first === undefined || others.some(({ name }) => name !== first.name)) break;
-      return { kind: "string", value: first.name, span: value.span, type: { kind: "string", capacity: textLength(first.name) + 1 } };
+      const name = siteName(value, body);
+      if (name !== undefined) return name;
+      break;
     }
     default: break;
   }

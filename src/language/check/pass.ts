@@ -107,6 +107,8 @@ export interface Body {
   readonly kernelNeeds: KernelNeed[];
   /** What only strobe's own process can do. */
   readonly hostNeeds: KernelNeed[];
+  /** It takes the name of its site as text: each of its sites gets a handler of its own. */
+  apart: boolean;
 }
 
 export function report(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): Type {
