@@ -3,8 +3,9 @@ import { asInternal, InternalError, isUnexpected } from "../faults/internal-erro
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { LinuxError } from "../linux/error.ts";
+import { EACCES, EPERM, LinuxError } from "../linux/error.ts";
 import { kernelVersion } from "../linux/features.ts";
+import { missingToTrace } from "../linux/privileges.ts";
 import { kernelRelease } from "../linux/running-kernel.ts";
 import { isDamage } from "../providers/registry.ts";
 import { AttachError } from "../session/attachments.ts";
@@ -14,6 +15,7 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof ScriptError) {
     return error.diagnostics.map((d) => renderDiagnostic(error.source, d, { color: useColor() })).join("");
   }
+  const privileges = error instanceof LinuxError && (error.code === EPERM || error.code === EACCES) ? howToBePrivileged() : "";
   // Without a log it was not the verifier who refused.
   if (error instanceof LinuxError && error.log) {
     return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
@@ -23,7 +25,7 @@ export function errorText(error: unknown, verbose: boolean): string {
     const place = verbose ? `${error.stack}\n` : "";
     return `strobe: ${error.message}\n${place}A program that is probed, or its debug file, is damaged or cut short: build it again, or copy it anew.\n`;
   }
-  if (error instanceof LinuxError) return `strobe: ${error.message}\n${kernelTooOld()}`;
+  if (error instanceof LinuxError) return `${privileges}strobe: ${error.message}\n${kernelTooOld()}`;
   if (error instanceof AttachError) {
     return error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("")
       + "(config = { missing_probes = \"warn\" } goes on without them)\n";
@@ -40,6 +42,16 @@ export function errorText(error: unknown, verbose: boolean): string {
     return `strobe: ${fault.message}\n${verbose ? `${fault.stack}\n` : "(-v shows where in strobe)\n"}`;
   }
   return `strobe: ${error.message}\n${verbose ? `${error.stack}\n` : ""}`;
+}
+
+/** What tracing takes, where it is missing; with a command that gives just that, to those who may. */
+function howToBePrivileged(): string {
+  const missing = missingToTrace();
+  if (missing.length === 0) return "";
+  const which = missing.length === 1 ? `${missing[0]} capability` : `${missing.join(" and ")} capabilities`;
+  const wanted = ["bpf", "perfmon", "dac_read_search", "syslog"].map((name) => `+${name}`).join(",");
+  return `strobe: Missing ${which}, please run strobe as the root user, or with what it needs of root's privileges:\n`
+    + `  sudo setpriv --reuid=${process.getuid?.()} --regid=${process.getgid?.()} --init-groups --inh-caps=${wanted} --ambient-caps=${wanted} strobe …\n`;
 }
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */

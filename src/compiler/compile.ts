@@ -101,7 +101,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     ...(options.command === undefined ? {} : { command: options.command }),
     ...(options.parameters === undefined ? {} : { parameters: options.parameters }), growing: options.growing,
     facts: {
-      kernelAddress: (symbol) => system.symbolAddress(symbol), cgroupId: (path) => system.cgroupId(path),
+      kernelAddress: (symbol) => system.symbolAddress(symbol), addressesHidden: () => system.symbolsHidden?.(), cgroupId: (path) => system.cgroupId(path),
       kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined,
     },
   });

@@ -1,11 +1,11 @@
 // bpf(2): maps and programs. Descriptors are plain numbers that the caller owns.
-import { readFileSync } from "node:fs";
 import {
   attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
 } from "./bpf-call.ts";
 import { E2BIG, EACCES, EAGAIN, EFAULT, EINTR, EINVAL, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, errnoName } from "./error.ts";
 import { addressOf, closeFd, cString } from "./ffi.ts";
+import { missingToTrace } from "./privileges.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
 
 export * from "./bpf-links.ts";
@@ -157,7 +157,7 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
   }
   if (result === -ENOMEM) return "the machine, or the memory cgroup that strobe is in, has no memory left for it";
   if (result === -EPERM && log === "") {
-    return process.geteuid?.() === 0 || mayLoad()
+    return missingToTrace().length === 0
       ? "this kernel refuses programs of this type here (a security policy, lockdown, or a missing capability: CAP_BPF and CAP_PERFMON)"
       : undefined;
   }
@@ -166,16 +166,6 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
   }
   if (result === -EINVAL) return "this kernel does not know the program type, the attach type or one of the instructions";
   return undefined;
-}
-
-/** Whether this process has CAP_BPF and CAP_PERFMON: bits 39 and 38 of the effective ones. */
-function mayLoad(): boolean {
-  try {
-    const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1];
-    return effective !== undefined && (BigInt(`0x${effective}`) >> 38n & 3n) === 3n;
-  } catch {
-    return false;
-  }
 }
 
 /** The line of a verifier log that says what was wrong: the last before the statistics. */

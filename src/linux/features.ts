@@ -5,6 +5,7 @@ import { LinuxError } from "./error.ts";
 import { closeFd, cString } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "./perf.ts";
 import { pidNamespace } from "./pid-namespace.ts";
+import { missingToTrace } from "./privileges.ts";
 import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
 
@@ -66,6 +67,9 @@ export class Features {
       features.push({ name, available: problem === undefined, detail: problem ?? detail });
     };
     add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${kernelRelease()}: strobe needs 5.15`, kernelRelease());
+    const missing = missingToTrace();
+    add("privileges to trace", missing.length === 0 ? undefined : `${missing.join(" and ")} missing`);
+    add("addresses of kernel symbols", (require("./kallsyms.ts") as typeof import("./kallsyms.ts")).Kallsyms.read().hidden);
     add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
     add("BTF of the kernel", existsSync("/sys/kernel/btf/vmlinux") ? undefined : "/sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
     add("JIT compiler", jit());

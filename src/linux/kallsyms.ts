@@ -6,6 +6,8 @@ import { openSync, readSync, closeSync } from "node:fs";
 
 export interface KernelSymbol { readonly symbol: string; readonly offset: number; readonly module?: string }
 
+const hiddenAddresses = "the kernel hides its addresses here: CAP_SYSLOG is missing, or kernel.kptr_restrict is 2";
+
 const TOP = 0xffff_0000_0000_0000n;
 /** Further than this from a symbol is not in it: the kernel's sections are no larger. */
 const REACH = 16 << 20;
@@ -68,6 +70,11 @@ export class Kallsyms {
   /** How many symbols have an address. */
   get size(): number {
     return this.#count;
+  }
+
+  /** Why no symbol has an address, where the kernel keeps those to itself. */
+  get hidden(): string | undefined {
+    return this.#count === 0 && this.#text.length > 0 ? hiddenAddresses : undefined;
   }
 
   /** The first symbol of this name. */

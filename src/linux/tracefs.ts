@@ -1,15 +1,15 @@
 // The tracing file system: tracepoints and their formats, and the PMU types of probes.
-import { existsSync, readFileSync } from "node:fs";
-import { ENOENT, LinuxError } from "./error.ts";
+import { readFileSync, statSync } from "node:fs";
+import { EACCES, ENOENT, LinuxError } from "./error.ts";
 import { cString, syscall, SYS } from "./ffi.ts";
 
 let root: string | undefined;
 
-/** Where tracefs is mounted; mounted here when it is not and we may. */
+/** Where tracefs is mounted; mounted here when it is not and we may. @throws LinuxError */
 export function tracefsRoot(): string {
   if (root !== undefined) return root;
   for (const place of ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]) {
-    if (existsSync(`${place}/available_events`)) return (root = place);
+    if (isThere(`${place}/available_events`)) return (root = place);
   }
   const place = "/sys/kernel/tracing";
   const result = syscall(SYS.mount, cString("tracefs"), cString(place), cString("tracefs"), 0, 0);
@@ -20,6 +20,16 @@ export function tracefsRoot(): string {
     });
   }
   return (root = place);
+}
+
+/** By what the kernel says of opening: access(2), which Node's existsSync asks, leaves out the capabilities of anyone but root. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") return false;
+    throw new LinuxError({ call: "stat", code: EACCES, doing: "look into tracefs", hint: "tracepoints are only shown to root, or with CAP_DAC_READ_SEARCH" });
+  }
 }
 
 /**

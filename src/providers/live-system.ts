@@ -159,6 +159,10 @@ class Live implements LiveSystem {
     return address;
   }
 
+  symbolsHidden(): string | undefined {
+    return this.kallsyms().hidden;
+  }
+
   kallsyms(): Kallsyms {
     return (this.#kallsyms ??= symbols().Kallsyms.read());
   }

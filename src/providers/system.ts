@@ -26,6 +26,8 @@ export interface System {
   functionsAt?(pattern: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined;
   /** Whether BTF of the kernel proper knows a function of this name: a good deal faster, as no type is decoded. Absent: see kernelFunction. */
   hasKernelFunction?(name: string): boolean;
+  /** Why symbols of the kernel have no addresses, where it keeps those to itself. */
+  symbolsHidden?(): string | undefined;
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
   /** The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had. Absent on machines without one. */

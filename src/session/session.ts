@@ -140,7 +140,7 @@ class LiveSession implements Session {
     }
     const { unwinding } = this.#kernel;
     const trouble = (text: string): void => this.#consumer.trouble({ kind: "message", text: `WARNING: ${text}` });
-    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan, unwinding && { maps: unwinding, pid: options.pid, trouble });
+    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan, trouble, unwinding && { maps: unwinding, pid: options.pid, trouble });
     const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
     this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, () => this.#symbols.processes);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);

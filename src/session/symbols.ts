@@ -35,9 +35,12 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   #userNames: ReadonlyMap<number, string> | undefined;
   #systemCalls: ReadonlyMap<number, string> | undefined;
 
-  /** `unwinding`: where the unwinder in the kernel looks for tables. */
-  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan, unwinding?: UnwindingOptions) {
+  readonly #trouble: (text: string) => void;
+
+  /** `trouble`: told of what cannot be named, once. `unwinding`: where the unwinder in the kernel looks for tables. */
+  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan, trouble: (text: string) => void, unwinding?: UnwindingOptions) {
     this.#stacks = stacks;
+    this.#trouble = trouble;
     this.#plan = plan;
     this.#unwinding = unwinding;
   }
@@ -50,12 +53,24 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   kernel(address: bigint): Frame {
     const known = this.#kernelFrames.get(address);
     if (known) return known;
-    this.#kallsyms ??= readKallsyms();
+    this.#kallsyms ??= this.#readKallsyms();
     const found = this.#kallsyms.lookup(address);
     const frame: Frame = found ? { address, ...found } : { address };
     if (this.#kernelFrames.size >= framesKept) this.#kernelFrames.clear();
     this.#kernelFrames.set(address, frame);
     return frame;
+  }
+
+  #readKallsyms(): Kallsyms {
+    const { Kallsyms: symbols } = kernelSymbols();
+    let read: Kallsyms;
+    try {
+      read = symbols.read();
+    } catch {
+      read = symbols.parse(Buffer.alloc(0)); // without /proc, or not allowed: addresses stay numbers
+    }
+    if (read.hidden !== undefined) this.#trouble(`kernel functions have no names: ${read.hidden}`);
+    return read;
   }
 
   user(address: bigint, pid: number): Frame {
@@ -133,15 +148,6 @@ export class LiveSymbols implements SymbolResolver, Disposable {
 
   [Symbol.dispose](): void {
     this.#processes?.[Symbol.dispose]();
-  }
-}
-
-function readKallsyms(): Kallsyms {
-  const { Kallsyms: symbols } = kernelSymbols();
-  try {
-    return symbols.read();
-  } catch {
-    return symbols.parse(Buffer.alloc(0)); // not allowed: addresses stay numbers
   }
 }
 

@@ -204,7 +204,7 @@ const kernelAddress: CallCheck = (call, body) => {
   const find = body.pass.options.facts?.kernelAddress;
   if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
   const address = find(name);
-  if (address === undefined) return { ...call, type: report(body, "name", call.span, `there is no kernel symbol \`${name}\``) };
+  if (address === undefined) return { ...call, type: report(body, "name", call.span, `there is no kernel symbol \`${name}\``, body.pass.options.facts?.addressesHidden?.()) };
   return integerLiteral(address, u64, call.span);
 };
 
@@ -227,7 +227,7 @@ const perCpuAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const find = body.pass.options.facts?.kernelAddress;
   if (name !== undefined && find !== undefined && find(name) === undefined) {
-    return { ...call, type: report(body, "feature", call.span, `this kernel does not tell where \`${name}\` is`, "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)") };
+    return { ...call, type: report(body, "feature", call.span, `this kernel does not tell where \`${name}\` is`, body.pass.options.facts?.addressesHidden?.() ?? "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)") };
   }
   const args = checked(call, body);
   if (args[1] !== undefined) wantsInteger(args[1], call, body);

@@ -25,6 +25,8 @@ export interface CheckOptions {
   /** Facts of this machine that become constants. Absent: such calls stay calls. */
   readonly facts?: {
     readonly kernelAddress: (symbol: string) => bigint | undefined;
+    /** Why no symbol has an address, where that is so. */
+    readonly addressesHidden?: () => string | undefined;
     readonly cgroupId: (path: string) => bigint | undefined;
     readonly kernelFunctionExists: (name: string) => boolean;
   };
