@@ -4,6 +4,7 @@ import { ScriptError } from "../language/diagnostic.ts";
 import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
+import { takeRefusals } from "../linux/others-files.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
 import { during } from "./files.ts";
 import type { Options } from "./options.ts";
@@ -26,6 +27,7 @@ export function list(options: Options): number {
       if (text.length > flushCharacters) flush();
     }
     flush();
+    for (const refused of takeRefusals()) process.stderr.write(`WARNING: ${refused}\n`);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
     throw error;

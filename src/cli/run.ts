@@ -5,6 +5,7 @@ import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { JsonConsumer } from "../output/json.ts";
+import { takeRefusals } from "../linux/others-files.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
@@ -109,6 +110,8 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   const warnings = options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+  // Where nothing is wrong, the trace tells them.
+  if (errors.length > 0) for (const refused of takeRefusals()) process.stderr.write(`WARNING: ${refused}\n`);
   if (shown.length > mostShown) process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);
 }
 

@@ -30,13 +30,15 @@ export function findBinaries(target: string, pid: number | undefined, system: Sy
 
 /** Why a name means no binary, and what to do about it. */
 export function noBinary(target: string): readonly [message: string, help: string] {
-  let kind: "folder" | "file" | undefined;
+  let kind: "folder" | "file" | "special" | undefined;
   try {
-    kind = target.includes("/") && !hasWildcard(target) ? (statSync(target).isDirectory() ? "folder" : "file") : undefined;
+    const found = target.includes("/") && !hasWildcard(target) ? statSync(target) : undefined;
+    kind = found?.isDirectory() ? "folder" : found?.isFile() ? "file" : found && "special";
   } catch {
     // It is not there.
   }
   switch (kind) {
+    case "special": return [`\`${target}\` is not a regular file`, "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open"];
     case "folder": return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
     case "file": return [`\`${target}\` is no program and no library (ELF)`, "what a script does is seen in the program that runs it"];
     case undefined: return [`there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds"];

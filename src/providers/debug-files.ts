@@ -1,6 +1,6 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
 // server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
 import { openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
@@ -138,16 +138,29 @@ function firstOf(places: readonly string[], { buildId }: Elf, crc: number | unde
   for (const place of places) {
     const found = checked(place, (file) => {
       if (buildId !== undefined && file.buildId !== undefined) return buildId === file.buildId;
-      return crc !== undefined && process.getBuiltinModule("node:zlib").crc32(readFileSync(place)) === crc;
+      return crc !== undefined && checksumOf(file) === crc;
     });
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
+/** Of the whole file, which may be as large as Node's readFileSync takes. */
+function checksumOf({ bytes }: Elf): number | undefined {
+  if (bytes.size > mostSummed) return undefined;
+  let sum = 0;
+  const room = Buffer.allocUnsafe(1 << 20);
+  for (let at = 0; at < bytes.size; at += room.length) sum = process.getBuiltinModule("node:zlib").crc32(bytes.read(at, Math.min(room.length, bytes.size - at), room), sum);
+  return sum;
+}
+
+const mostSummed = 2 ** 31;
+
 /** What dwz shares between debug files: named from the debug file's folder, or by its build id. */
 function alternateFile(root: string, debugPath: string, path: string, id: string): Found | undefined {
-  const place = path.startsWith("/") ? root + path : posix.resolve(posix.dirname(real(debugPath)), path);
+  // In another root, links and `..` are that root's.
+  const folder = posix.dirname(root === "" ? real(debugPath) : debugPath.slice(root.length));
+  const place = root + posix.resolve(folder, path);
   const elf = elfAt(place);
   if (elf !== undefined && (id === "" || elf.buildId === id)) return { elf, path: place };
   return withBuildId(root, id) ?? fetched(id);

@@ -1,39 +1,50 @@
 // A file's bytes, for whoever reads ELF files.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { openOthersFile, type OthersFile } from "../linux/others-files.ts";
 import { noteFile } from "../linux/seen-files.ts";
 
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
 
+/** Larger parts than this are only read of files that take up some room on the disk: a hole of a terabyte costs its owner nothing. */
+const LARGEST_HOLE = 1 << 26;
+/** File systems that compress hold several times as much as they take up. */
+const PACKED = 64;
+
 /** A file that is open for one burst of reads: nothing stays open, however long the trace. */
 export class FileBytes implements Bytes {
   readonly size: number;
   readonly #path: string;
+  readonly #stat: OthersFile["stat"];
   readonly #whole: Buffer | undefined;
   #fd: number | undefined;
 
   constructor(path: string) {
     this.#path = path;
     noteFile(path);
-    const fd = openSync(path, "r");
+    const { descriptor, stat } = openOthersFile(path);
     try {
-      const stat = fstatSync(fd);
-      this.size = stat.isFile() ? stat.size : 0;
-      if (this.size <= WHOLE) this.#whole = readRange(fd, 0, this.size);
+      this.#stat = stat;
+      this.size = Number(stat.size);
+      if (this.size <= WHOLE) this.#whole = readRange(descriptor, stat, 0, this.size);
     } finally {
-      closeSync(fd);
+      closeSync(descriptor);
     }
   }
 
   read(offset: number, length: number, room?: Buffer): Buffer {
     if (this.#whole !== undefined) return this.#whole.subarray(offset, offset + length);
-    return readRange(this.#open(), offset, length, room);
+    return readRange(this.#open(), this.#stat, offset, length, room);
   }
 
   #open(): number {
     if (this.#fd !== undefined) return this.#fd;
-    const fd = openSync(this.#path, "r");
+    const { descriptor: fd, stat: { dev, ino } } = openOthersFile(this.#path);
+    if (dev !== this.#stat.dev || ino !== this.#stat.ino) {
+      closeSync(fd);
+      throw new ElfError("another file has taken its place while it was read");
+    }
     this.#fd = fd;
     setImmediate(() => {
       this.#fd = undefined;
@@ -43,7 +54,9 @@ export class FileBytes implements Bytes {
   }
 }
 
-function readRange(fd: number, offset: number, length: number, room?: Buffer): Buffer {
+/** @throws ElfError when the file has become shorter, or has nothing but a hole there */
+export function readRange(fd: number, { blocks }: OthersFile["stat"], offset: number, length: number, room?: Buffer): Buffer {
+  if (length > LARGEST_HOLE && length > PACKED * 512 * Number(blocks)) throw new ElfError("what it says that it has are holes");
   const buffer = room === undefined || room.length < length ? Buffer.allocUnsafeSlow(length) : room.subarray(0, length);
   let got = 0;
   while (got < length) {

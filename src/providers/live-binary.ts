@@ -1,5 +1,5 @@
 // Executables and libraries of this machine: found as the shell and the dynamic loader find them, read as far as asked.
-import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { CallFrames } from "../debuginfo/call-frames.ts";
 import { landingPads, type LandingPad } from "../debuginfo/landing-pads.ts";
@@ -12,6 +12,7 @@ import { pltEntries } from "../debuginfo/plt.ts";
 import { libraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { mappedFile, processMaps, withoutDeleted } from "../linux/procfs.ts";
+import { readOthersFile } from "../linux/others-files.ts";
 import { noteFile } from "../linux/seen-files.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
 import { embeddedSymbols } from "./embedded-symbols.ts";
@@ -19,6 +20,8 @@ import { absent, elfAt, FileBytes } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "./system.ts";
 
 const SYMLINK_LIMIT = 40;
+/** Of the loader's cache, in bytes: of a large system it has some hundred thousand. */
+const LARGEST_CACHE = 1 << 26;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const MACHINE = process.arch === "arm64" ? "arm64" : process.arch === "x64" ? "x86-64" : "other";
 const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
@@ -381,7 +384,7 @@ function* librariesIn(folder: string, name: string, root: string): Iterable<stri
 function readIfThere(path: string): Buffer | undefined {
   noteFile(path);
   try {
-    return readFileSync(path);
+    return readOthersFile(path, { limit: LARGEST_CACHE });
   } catch (error) {
     return absent(error);
   }

@@ -1,10 +1,11 @@
 // process and thread: programs and threads as they begin and end, by the program's file. The kernel has no one event for these:
 // a program begins with an exec or as the child of a fork, which is seen by the child as its first return from a call.
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import type { Context, Fetch } from "../language/context.ts";
 import { memberOffset } from "../language/layout.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { addressOf, MAP_PRIVATE, mmap, munmap, pageSize, PROT_READ } from "../linux/ffi.ts";
+import { openOthersFile } from "../linux/others-files.ts";
 import { processMaps } from "../linux/procfs.ts";
 import { unquote } from "./binaries.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
@@ -125,7 +126,7 @@ function taskMembers({ types }: System): TaskMembers | undefined {
 function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | string {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openOthersFile(path).descriptor;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,5 +1,5 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import type { PrintfFormat } from "../language/printf.ts";
@@ -127,7 +127,8 @@ function runCommand(command: string, consumer: Consumer): void {
 function copyFile(path: string, limit: number, consumer: Consumer): void {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    // Whoever names a FIFO by an event's data makes nobody wait.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     consumer.trouble({ kind: "message", text: `ERROR: failed to open file '${path}' (${reason(error)})` });
     return;
@@ -156,6 +157,7 @@ function reason(error: unknown): string {
     case "EACCES": return "Permission denied";
     case "EISDIR": return "Is a directory";
     case "ENOTDIR": return "Not a directory";
+    case "EAGAIN": return "Resource temporarily unavailable";
     default: return message;
   }
 }

@@ -1,12 +1,14 @@
 // Function names of binaries on disk, a table a file, read when first asked for.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { GoProgram } from "../debuginfo/go-functions.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
 import type { DebugInfo, SourceFrame } from "../debuginfo/dwarf/facts.ts";
 import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { openOthersFile, type OthersFile } from "../linux/others-files.ts";
 import { debugInfoOfBinary } from "../providers/debug-files.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
+import { readRange } from "../providers/file-bytes.ts";
 
 const missingKept = 4096;
 const likelyAsked = 64;
@@ -29,37 +31,30 @@ export interface BinarySymbols {
 export const buildIdPrefix = "build-id:";
 
 /** A file's bytes, read a range at a time through a descriptor of its own. */
-class FileBytes implements Bytes, Disposable {
+class KeptOpen implements Bytes, Disposable {
   readonly size: number;
   readonly key: FileKey;
-  readonly #fd: number;
+  readonly #file: OthersFile;
 
   constructor(path: string) {
-    this.#fd = openSync(path, "r");
-    const { size, dev, ino } = fstatSync(this.#fd, { bigint: true });
+    this.#file = openOthersFile(path);
+    const { size, dev, ino } = this.#file.stat;
     this.size = Number(size);
     this.key = { device: deviceOf(dev), inode: ino };
   }
 
   read(offset: number, length: number): Buffer {
-    const buffer = Buffer.allocUnsafe(length);
-    let done = 0;
-    while (done < length) {
-      const got = readSync(this.#fd, buffer, done, length - done, offset + done);
-      if (got === 0) throw new Error("the file ends early");
-      done += got;
-    }
-    return buffer;
+    return readRange(this.#file.descriptor, this.#file.stat, offset, length);
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#fd);
+    closeSync(this.#file.descriptor);
   }
 }
 
 /** Binaries by path; their descriptors are open until this is disposed. */
 export class ElfFiles implements Disposable {
-  readonly #open: FileBytes[] = [];
+  readonly #open: KeptOpen[] = [];
   readonly #likely: readonly string[];
   readonly #binaries = new Map<string, BinarySymbols>();
   /** Identity and paths of what was not found. */
@@ -125,10 +120,10 @@ export class ElfFiles implements Disposable {
     return undefined;
   }
 
-  #elf(path: string): { readonly elf: Elf; readonly bytes: FileBytes } | undefined {
-    let bytes: FileBytes | undefined;
+  #elf(path: string): { readonly elf: Elf; readonly bytes: KeptOpen } | undefined {
+    let bytes: KeptOpen | undefined;
     try {
-      bytes = new FileBytes(path);
+      bytes = new KeptOpen(path);
       return { elf: new Elf(bytes), bytes };
     } catch {
       bytes?.[Symbol.dispose]();

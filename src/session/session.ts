@@ -2,6 +2,7 @@
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { testRun } from "../linux/bpf.ts";
+import { takeRefusals } from "../linux/others-files.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
 import { Attachments, isEdge } from "./attachments.ts";
@@ -213,6 +214,7 @@ class LiveSession implements Session {
         this.#owners.start(this.#target?.pid);
       }
       this.#consumer.attached(this.attached);
+      this.#tellRefusals();
       this.#consumer.flush();
       if (!this.#options.dryRun) this.#runIterators();
       const target = this.#target;
@@ -405,6 +407,11 @@ class LiveSession implements Session {
     if (troubles.length > 0) this.#consumer.flush();
   }
 
+  /** Files that names and places were looked for in, and that other people have made what they are. */
+  #tellRefusals(): void {
+    for (const text of takeRefusals()) this.#consumer.trouble({ kind: "message", text: `WARNING: ${text}` });
+  }
+
   /** The last events, `end`, the maps. */
   async #conclude(): Promise<void> {
     this.#governor?.[Symbol.dispose]();
@@ -430,6 +437,7 @@ class LiveSession implements Session {
     if (this.#plan.config.printMapsOnExit) {
       for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
     }
+    this.#tellRefusals();
     consumer.flush();
     this.#finalStats = this.stats();
     if (this.#options.stats && this.#finalStats) consumer.stats?.(this.#finalStats);

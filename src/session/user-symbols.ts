@@ -1,7 +1,8 @@
 // Addresses of processes to function names: where the binary is mapped, what its symbols are. A process may be gone by
 // the time its stack is printed, so its mappings are known from what the kernel tells of it (`apply`), or are read when
 // it is first seen (`notice`).
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readOthersFile } from "../linux/others-files.ts";
 import type { PerfRecord } from "../linux/perf-records.ts";
 import { mappedFile, processMaps, status, withoutDeleted, type Mapping } from "../linux/procfs.ts";
 import { buildIdPrefix, type BinarySymbols } from "./elf-files.ts";
@@ -10,6 +11,8 @@ import type { BuildIdFrame, Frame } from "./events.ts";
 /** What naming needs of the machine; made up in tests. */
 export interface ProcessFiles {
   maps(pid: number): readonly Mapping[];
+  /** A process has begun: forked by another, or with a program of its own. */
+  began?(pid: number, parent?: number): void;
   binary(identity: string, paths: readonly string[]): BinarySymbols | undefined;
   /** The text of /tmp/perf-PID.map, where a just-in-time compiler writes its functions' names. */
   perfMap(pid: number): string | undefined;
@@ -17,16 +20,35 @@ export interface ProcessFiles {
   sourceName?(symbol: string): string | undefined;
 }
 
+/** In bytes: of a browser or a large server they have some ten millions. */
+const largestPerfMap = 64 << 20;
+const ownersKept = 1 << 16;
+
 export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
+  /** As whom processes ran that have gone (effective user). */
+  const owners = new Map<number, number>();
+  const began = (pid: number, parent?: number): void => {
+    const owner = parent === undefined ? statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid : owners.get(parent);
+    if (owners.size >= ownersKept) owners.clear();
+    if (owner !== undefined) owners.set(pid, owner);
+  };
   return {
-    maps: processMaps,
+    maps(pid) {
+      began(pid);
+      return processMaps(pid);
+    },
+    began,
     binary,
     perfMap(pid) {
+      const fields = status(pid);
       // The process names the file by the pid it knows itself by; the last one is that of the innermost namespace.
-      const own = status(pid)?.get("NSpid")?.split(/\s+/).at(-1) ?? String(pid);
+      const own = fields?.get("NSpid")?.split(/\s+/).at(-1) ?? String(pid);
+      // Nobody else's: anybody may make files in /tmp. Of a process whose user is not known, root's alone.
+      const user = fields?.get("Uid")?.split(/\s+/)[1];
+      const owner = user === undefined ? owners.get(pid) ?? 0 : Number(user);
       for (const path of [`/proc/${pid}/root/tmp/perf-${own}.map`, `/tmp/perf-${pid}.map`]) {
         try {
-          return readFileSync(path, "latin1");
+          return readOthersFile(path, { owner, direct: true, limit: largestPerfMap }).toString("latin1");
         } catch {
           // try the next
         }
@@ -93,8 +115,14 @@ export class UserSymbols {
   apply(records: readonly PerfRecord[]): void {
     for (const record of records) {
       switch (record.kind) {
-        case "fork": this.#fork(record.pid, record.parent); break;
-        case "exec": this.#exec(record.pid); break;
+        case "fork":
+          this.#fork(record.pid, record.parent);
+          this.#files.began?.(record.pid, record.parent);
+          break;
+        case "exec":
+          this.#exec(record.pid);
+          this.#files.began?.(record.pid);
+          break;
         case "mmap": this.#map(record.pid, mappedCode(record)); break;
         // Its stacks may be printed later, so it is only the first to go when there are too many.
         case "exit":

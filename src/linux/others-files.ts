@@ -1,0 +1,145 @@
+// Files that other people can have put there: mapped by their processes, named by them, in their containers. Opening one never waits
+// and touches no device, and what was looked at is what is read.
+import { closeSync, fstatSync, openSync, readSync, type BigIntStats } from "node:fs";
+import { errnoName } from "./error.ts";
+import { cString, syscall } from "./ffi.ts";
+
+/** The same on every architecture. */
+const OPENAT2 = 437;
+const O_RDONLY = 0;
+const O_NOCTTY = 0o400;
+const O_NONBLOCK = 0o4000;
+const O_NOFOLLOW = process.arch === "arm64" ? 0o100000 : 0o400000;
+const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
+/** Symbolic links, absolute ones and `..` stay below the folder that the path is in (openat2(2), Linux 5.6). */
+const RESOLVE_IN_ROOT = 0x10n;
+
+/** A file that is there, and is not to be read; `message` says why. */
+export class RefusedFile extends Error {
+  readonly code = "REFUSED";
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.name = "RefusedFile";
+    this.path = path;
+  }
+}
+
+export interface OthersFile {
+  readonly descriptor: number;
+  readonly stat: BigIntStats;
+}
+
+export interface Demands {
+  /** Whose it may be, besides root's; absent: anybody's. */
+  readonly owner?: number | undefined;
+  /** The path itself is no symbolic link. */
+  readonly direct?: boolean;
+}
+
+/**
+ * Opens a regular file for reading; the descriptor is the caller's. Below /proc/PID/root a path means what it means to that process.
+ * @throws RefusedFile, which is kept for `takeRefusals`; Node's error, with its `code`, when it cannot be opened
+ */
+export function openOthersFile(path: string, { owner, direct = false }: Demands = {}): OthersFile {
+  const place = openPlace(path, direct ? O_NOFOLLOW : 0);
+  try {
+    const stat = fstatSync(place, { bigint: true });
+    if (!stat.isFile()) throw refusal(path, `it is ${kindOf(stat)}, not a regular file`, stat.isDirectory());
+    if (owner !== undefined && stat.uid !== 0n && stat.uid !== BigInt(owner)) throw refusal(path, `it belongs to user ${stat.uid}, and is about a process of user ${owner}`);
+    return { descriptor: reopened(place, path, stat), stat };
+  } finally {
+    closeSync(place);
+  }
+}
+
+/** The bytes of such a file, at most so many. @throws as openOthersFile */
+export function readOthersFile(path: string, demands: Demands & { readonly limit: number }): Buffer {
+  const { descriptor, stat } = openOthersFile(path, demands);
+  try {
+    const { limit } = demands;
+    const tooLarge = (): RefusedFile => refusal(path, `it has more than ${limit >> 20} MiB`);
+    if (stat.size > limit) throw tooLarge();
+    // Files of the kernel's own file systems tell no size, and others may grow meanwhile.
+    let buffer = Buffer.allocUnsafe(Math.max(Number(stat.size) + 1, 4096));
+    for (let length = 0; ;) {
+      const got = readSync(descriptor, buffer, length, buffer.length - length, null);
+      length += got;
+      if (length > limit) throw tooLarge();
+      if (got === 0) return buffer.subarray(0, length);
+      if (length === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where it is, without what opening does to a FIFO or a device. */
+function openPlace(path: string, flags: number): number {
+  const inRoot = /^(\/proc\/\d+\/root)\/(.*)$/s.exec(path);
+  if (inRoot === null) return openSync(path, O_PATH | O_CLOEXEC | flags);
+  const [, root = "", rest = ""] = inRoot;
+  const folder = openSync(root, O_PATH | O_CLOEXEC);
+  try {
+    // struct open_how: flags, mode, resolve
+    const how = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC | flags), 0n, RESOLVE_IN_ROOT]);
+    const result = syscall(OPENAT2, folder, cString(rest), new Uint8Array(how.buffer), how.byteLength);
+    if (result < 0) throw Object.assign(new Error(`${errnoName(-result)}: openat2 '${path}'`), { code: errnoName(-result), path });
+    return result;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** The file that is at the place, whatever has the path by now. */
+function reopened(place: number, path: string, stat: BigIntStats): number {
+  try {
+    return openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EAGAIN") throw refusal(path, "its owner keeps others from opening it (a lease)");
+    if (code !== "ENOENT") throw error;
+  }
+  // Without /proc, or of an ended process.
+  const descriptor = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const { dev, ino } = fstatSync(descriptor, { bigint: true });
+  if (dev === stat.dev && ino === stat.ino) return descriptor;
+  closeSync(descriptor);
+  throw refusal(path, "it was replaced while it was opened");
+}
+
+function kindOf(stat: BigIntStats): string {
+  if (stat.isFIFO()) return "a FIFO";
+  if (stat.isDirectory()) return "a folder";
+  if (stat.isSymbolicLink()) return "a symbolic link";
+  if (stat.isSocket()) return "a socket";
+  return "a device";
+}
+
+/** By reason: the paths, and how many of them have not been told yet, beginning with which. */
+const refusals = new Map<string, { readonly paths: Set<string>; first: string; count: number }>();
+const pathsKept = 1024;
+const reasonsKept = 64;
+
+function refusal(path: string, reason: string, expected = false): RefusedFile {
+  if (!expected) {
+    const known = refusals.get(reason) ?? { paths: new Set(), first: path, count: 0 };
+    if (refusals.size < reasonsKept) refusals.set(reason, known);
+    if (!known.paths.has(path)) {
+      if (known.count++ === 0) known.first = path;
+      if (known.paths.size < pathsKept) known.paths.add(path);
+    }
+  }
+  return new RefusedFile(path, reason);
+}
+
+/** What was refused since this was asked, a line a reason, each with its count. Folders are not told: patterns meet them. */
+export function takeRefusals(): string[] {
+  return [...refusals].flatMap(([reason, refused]) => {
+    const { first, count } = refused;
+    refused.count = 0;
+    return count === 0 ? [] : `${first} is not read: ${reason}${count > 1 ? ` (and ${count - 1} more like it)` : ""}`;
+  });
+}
