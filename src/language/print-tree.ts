@@ -85,6 +85,7 @@ function untyped(e: Expression): Form {
     case "offsetof": return list("offsetof", "pointers" in e.of ? typeNameText(e.of) : expressionForm(e.of), e.path.join("."), ...constantForm(e.constant));
     case "tuple": return list("tuple", ...e.elements.map(expressionForm));
     case "record": return list("record", ...e.fields.map((f) => list(f.name, expressionForm(f.value))));
+    case "presence": return list(e.asks, expressionForm(e.of), ...(e.there === undefined ? [] : [expressionForm(e.there)]));
     case "block-expression": return list("do", ...e.statements.map(statementForm), list("value", expressionForm(e.value)));
   }
 }

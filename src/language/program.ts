@@ -37,6 +37,8 @@ export interface Dialect {
   readonly outsideStores?: true;
   /** `+` puts texts together. */
   readonly plusJoinsTexts?: true;
+  /** A condition may be an object, which is true. */
+  readonly objectsAreTrue?: true;
   /** A format may say `%v`: the value as its type is written. */
   readonly valueConversion?: true;
   /** What text output looks like. */
@@ -173,13 +175,19 @@ export interface SizeOf extends Node { readonly kind: "sizeof"; readonly of: Typ
 export interface OffsetOf extends Node { readonly kind: "offsetof"; readonly of: TypeName | Expression; readonly path: readonly string[]; constant?: bigint }
 export interface TupleLiteral extends Node { readonly kind: "tuple"; readonly elements: readonly Expression[] }
 export interface RecordLiteral extends Node { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }
+/**
+ * What JavaScript finds of a value that may be missing: whether it counts as true ("truth"), or is there at all ("null": an address of 0
+ * leads nowhere). `there` says so where the value does not: an object, a text. The checker puts in its place what its type asks for.
+ * Without `there`, "entry": whether a map has the entry, or was ever given anything.
+ */
+export interface Presence extends Node { readonly kind: "presence"; readonly asks: "truth" | "null" | "undefined" | "entry"; readonly of: Expression; readonly there?: Expression }
 /** `{ statements; value }` as an expression. */
 export interface BlockExpression extends Node { readonly kind: "block-expression"; readonly statements: readonly Statement[]; readonly value: Expression }
 
 export type Expression =
   | IntegerLiteral | StringLiteral | BooleanLiteral | Identifier | Builtin | Variable | MapAccess
   | Unary | Binary | Conditional | Increment | Call | MemberAccess | IndexAccess | TupleAccess
-  | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | BlockExpression;
+  | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | Presence | BlockExpression;
 
 /** A member found by the checker, looked up through anonymous structs: the offset is from the start of `container`. */
 export interface MemberPath {

@@ -41,6 +41,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "tuple-index": return accessValue(f, e);
     case "cast": return castValue(f, e);
     case "block-expression": return inBlock(f, e, () => f.value(e.value));
+    case "presence":
     case "string":
     case "tuple":
     case "record": return f.refuse(e.span, `a ${e.kind} is not a number`);
@@ -250,6 +251,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       return { at: "place", place };
     }
     case "block-expression": return inBlock(f, e, () => f.locate(e.value));
+    case "presence":
     case "integer":
     case "boolean":
     case "identifier":

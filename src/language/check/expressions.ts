@@ -15,6 +15,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { checkMember, offsetOf } from "./members.ts";
 import { binaryType } from "./operators.ts";
 import { placeType } from "./place-types.ts";
+import { checkPresence } from "./presence.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
@@ -56,6 +57,7 @@ export function checkExpression(node: Expression, body: Body): Expression {
       const fields = node.fields.map((f) => ({ name: f.name, value: checkValue(f.value, body) }));
       return { ...node, fields, type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }) };
     }
+    case "presence": return checkPresence(node, body);
     case "block-expression": return checkBlockExpression(node, body);
   }
 }

@@ -1,6 +1,6 @@
 // Expressions in their roles: a value that is kept, a condition. Below expressions.ts, which the pass hands in.
 import type { Expression } from "../program.ts";
-import { boolType, unknownType } from "../types.ts";
+import { boolType, unknownType, type Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 import { describeOne } from "./unify.ts";
@@ -32,6 +32,16 @@ export function isText(text: Expression): Expression {
   return { kind: "binary", operator: "!=", left: text, right: { kind: "string", value: "", span, type: { kind: "string", capacity: 1 } }, span, type: boolType };
 }
 
+const objects: ReadonlySet<Type["kind"]> = new Set(["record", "tuple", "array", "struct", "buffer", "stack"]);
+
+/** True, whatever the value is, which is read if that does something. */
+export function always(checked: Expression): Expression {
+  const { span } = checked;
+  const yes: Expression = { kind: "boolean", value: true, span, type: boolType };
+  if (checked.kind !== "call" && checked.kind !== "block-expression") return yes;
+  return { kind: "block-expression", statements: [{ kind: "expression", expression: checked, discard: true, span }], value: yes, span, type: boolType };
+}
+
 /** Anything that is true or false: integers, booleans, pointers; text, unless it is empty. */
 export function checkCondition(node: Expression, body: Body): Expression {
   const checked = checkValue(node, body);
@@ -39,6 +49,7 @@ export function checkCondition(node: Expression, body: Body): Expression {
     case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
     case "string": return isText(checked);
     default:
+      if (body.pass.program.dialect.objectsAreTrue === true && objects.has(checked.type.kind)) return always(checked);
       report(body, "type", node.span, `a condition cannot be ${describeOne(checked.type)}`);
       return { ...checked, type: unknownType };
   }

@@ -1,19 +1,20 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
-import type { Expression, Statement, TypeName } from "../program.ts";
+import type { Expression, TypeName } from "../program.ts";
 import { unknownType } from "../types.ts";
+import { calledAtOnce, functionCall, innerCall } from "./functions.ts";
 import { entryMethod, mapMethod } from "./map-methods.ts";
 import { mathCall } from "./mathematics.ts";
 import { printCall, valueFormat } from "./printing.ts";
-import { isGlobal, mapUsage, record, refer, valueOf } from "./references.ts";
+import { argumentValue, isGlobal, mapUsage, record, refer, valueOf } from "./references.ts";
 import { missingMethods } from "./refused.ts";
 import { casts, isCast } from "./specials.ts";
 import { entryAt, hasEntry, isOneOf, itemsOf } from "./tables.ts";
 import { textMethod } from "./text-methods.ts";
 import { addressType, typeArgument } from "./type-names.ts";
-import type { InnerFunction, Outcome, Reference, Unit } from "./unit.ts";
-import { binary, block, call, cast, expressionStatement, integer, mapAccess, text, variable } from "./unit.ts";
+import type { Outcome, Reference, Unit } from "./unit.ts";
+import { call, cast, expressionStatement, not, text } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
@@ -24,91 +25,18 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   switch (target.kind) {
     case "builtin": return builtinCall(unit, node, target.name);
     case "special": return specialCall(unit, node, target.name);
-    case "function": {
-      const given = new Map<number, Extract<Reference, { kind: "map" | "event" }>>();
-      const args = node.arguments.flatMap((argument, i) => {
-        const object = argument.type === "Identifier" || argument.type === "MemberExpression" ? refer(unit, argument) : undefined;
-        if (object?.kind !== "map" && object?.kind !== "event") return [argumentValue(unit, argument)];
-        given.set(i, object);
-        return [];
-      });
-      return { kind: "value", expression: call(unit.translation.functionName(target.source, node.arguments.length, given), args, unit.span(node)) };
-    }
+    case "function": return { kind: "value", expression: functionCall(unit, node, target.source) };
     case "global": return globalCall(unit, node, target.name);
     case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
     case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
     case "type": return unit.refuse(node, "type", "a type cannot be called", `cast a pointer to it: cast(pointer, ${target.name})`);
     case "inner": return innerCall(unit, node, target);
     case "module":
+    case "nothing":
     case "entry":
     case "value": return unit.refuse(callee, "type",
       "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
   }
-}
-
-/** `(() => { const twice = x * 2; return twice + 1; })()`: statements where a value is wanted. */
-function calledAtOnce(unit: Unit, node: js.CallExpression, fn: js.ArrowFunctionExpression | js.FunctionExpression): Outcome {
-  if (fn.async) unit.refuseSyntax(fn, "async");
-  if (fn.generator) unit.refuseSyntax(fn, "generator");
-  if (fn.params.length > 0 || node.arguments.length > 0) return unit.refuse(fn, "placement",
-    "a function that is called where it stands takes nothing", "it sees the variables around it; or define it outside, and call it by its name");
-  return inPlace(unit, node, fn);
-}
-
-/** A call of a function that the handler made: its body, with variables for its parameters. */
-function innerCall(unit: Unit, node: js.CallExpression, { node: fn, scopes }: Extract<Reference, { kind: "inner" }>): Outcome {
-  if (unit.inside.has(fn)) return unit.refuse(node, "placement", "a function that a handler makes cannot call itself", "write a loop");
-  if (node.arguments.length > fn.params.length) return unit.refuse(node, "arguments", `this function takes ${fn.params.length === 1 ? "one argument" : `${fn.params.length} arguments`}`);
-  const span = unit.span(node);
-  const given = node.arguments.map((argument) => argumentValue(unit, argument));
-  unit.inside.add(fn);
-  try {
-    return unit.within(scopes, () => unit.scoped((): Outcome => {
-      const declared = fn.params.map((pattern, i): Statement => {
-        const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
-        if (own.type !== "Identifier") return unit.refuse(pattern, "placement", "parameters of a function that a handler makes are names", "define the function outside, and call it by its name");
-        const value = given[i] ?? (pattern.type === "AssignmentPattern" ? unit.grammar.value(unit, pattern.right) : unit.refuse(node, "arguments", `\`${own.name}\` is not given`));
-        return { kind: "declare", variable: variable(unit.declare(own.name, false), unit.span(own)), value, span: unit.span(own) };
-      });
-      const result = inPlace(unit, node, fn);
-      if (result.kind === "statement") return { kind: "statement", statement: block([...declared, result.statement], span) };
-      return { kind: "value", expression: { kind: "block-expression", statements: declared, value: result.expression, span, type: unknownType } };
-    }));
-  } finally {
-    unit.inside.delete(fn);
-  }
-}
-
-/** A function's body where a call of it stands. */
-function inPlace(unit: Unit, node: js.CallExpression, fn: InnerFunction): Outcome {
-  const span = unit.span(node);
-  const { body } = fn;
-  if (body.type !== "BlockStatement") return body.type === "CallExpression" ? unit.grammar.call(unit, body) : { kind: "value", expression: unit.grammar.value(unit, body) };
-  const last = body.body.at(-1);
-  const result = last?.type === "ReturnStatement" ? last.argument ?? undefined : undefined;
-  const before = last?.type === "ReturnStatement" ? body.body.slice(0, -1) : body.body;
-  const early = before.map(returnIn).find((found) => found !== undefined);
-  if (early !== undefined) return unit.refuse(early, "placement",
-    "a function that a handler makes returns at its end only", "use ?: or a variable; or define it outside, and call it by its name");
-  return unit.scoped((): Outcome => {
-    const statements = before.flatMap((each) => unit.grammar.statements(unit, each));
-    if (result === undefined) return { kind: "statement", statement: block(statements, span) };
-    return { kind: "value", expression: { kind: "block-expression", statements, value: unit.grammar.value(unit, result), span, type: unknownType } };
-  });
-}
-
-/** A return within a statement, but for those of functions in it. */
-function returnIn(node: unknown): js.ReturnStatement | undefined {
-  if (typeof node !== "object" || node === null) return undefined;
-  if ("type" in node) {
-    if (node.type === "ReturnStatement") return node as js.ReturnStatement;
-    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return undefined;
-  }
-  for (const inner of Object.values(node)) {
-    const found = returnIn(inner);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 // ── methods ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,6 +69,7 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     case "special":
     case "function":
     case "inner":
+    case "nothing":
     case "type": return undefined;
   }
 }
@@ -214,18 +143,6 @@ function consoleCall(unit: Unit, node: js.CallExpression, name: string): Outcome
 }
 
 // ── functions ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** A value; a map as a whole for those that take one. */
-export function argumentValue(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
-  if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
-  if (node.type === "Identifier" || node.type === "MemberExpression" || node.type === "CallExpression") {
-    const reference: Reference = refer(unit, node);
-    if (reference.kind === "map" && reference.map.threadLocal !== true) return mapAccess(reference.name, [], unit.span(node));
-    if (reference.kind === "entry") return reference.access;
-    return valueOf(unit, reference, node);
-  }
-  return unit.grammar.value(unit, node);
-}
 
 /** Builtins whose words are bare in other languages, and strings in this one: nsecs("monotonic"). */
 const worded = new Set(["pid", "tid", "nsecs", "kstack", "ustack", "dw_ustack"]);
@@ -330,7 +247,7 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
     case "Number":
     case "BigInt": return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
     case "String": return { kind: "value", expression: call("str_concat", [operand, text("", span)], span) };
-    case "Boolean": return { kind: "value", expression: binary("!=", operand, integer(0n, span), span) };
+    case "Boolean": return { kind: "value", expression: not(not(unit.grammar.condition(unit, argument as js.Expression), span), span) };
     default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }
 }

@@ -4,10 +4,11 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
-import { hasKey, isAskedFor } from "./expressions.ts";
+import { outside } from "./known.ts";
+import { giving, isAskedFor, missable } from "./missing.ts";
 import { bound, refer, valueOf } from "./references.ts";
 import type { InnerFunction, Reference, Unit } from "./unit.ts";
-import { builtin, isPlain, member, refusal, tuplePart, variable } from "./unit.ts";
+import { block, boolean, builtin, isPlain, member, refusal, tuplePart, variable } from "./unit.ts";
 
 export function declaration(unit: Unit, node: js.VariableDeclaration): Statement[] {
   return node.declarations.flatMap(({ id, init }) => {
@@ -39,9 +40,24 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
     const asked = isAskedFor(unit, id.name) ? variable(unit.temporary("there"), unit.span(id)) : undefined;
     const declared: Statement = { kind: "declare", variable: variable(unit.declare(id.name, constant, asked?.name), unit.span(id)), span: unit.span(node) };
     return asked === undefined ? [declared]
-      : [{ kind: "declare", variable: asked, value: { kind: "boolean", value: false, span: asked.span, type: unknownType }, span: unit.span(node) }, declared];
+      : [{ kind: "declare", variable: asked, value: boolean(false, asked.span), span: unit.span(node) }, declared];
   }
   if (id.type === "Identifier" && (init.type === "ArrowFunctionExpression" || init.type === "FunctionExpression")) return innerFunction(unit, id, init);
+  if (id.type === "Identifier" && constant && outside(unit, init)?.kind === "nothing") {
+    unit.alias(id.name, () => ({ kind: "nothing", what: "undefined" }));
+    return [];
+  }
+  const found = id.type === "Identifier" && isAskedFor(unit, id.name) ? missable(unit, init) : undefined;
+  if (id.type === "Identifier" && found !== undefined) {
+    const span = unit.span(node);
+    const there = variable(unit.temporary("there"), unit.span(init));
+    if (found.before.length === 0 && found.value !== undefined) return [
+      { kind: "declare", variable: there, value: found.there, span },
+      { kind: "declare", variable: variable(unit.declare(id.name, constant, there.name), unit.span(id)), value: found.value, span },
+    ];
+    const name = variable(unit.declareApart(id.name, constant, there.name), unit.span(id));
+    return [{ kind: "declare", variable: there, value: boolean(false, span), span }, { kind: "declare", variable: name, span }, block(giving(unit, found, there, name), span)];
+  }
   const reference = refer(unit, init);
   if (reference.kind === "entry" && id.type === "Identifier" && constant) return entryAlias(unit, id, reference, node);
   if (id.type === "Identifier" && constant && reference.kind !== "value" && reference.kind !== "builtin" && reference.kind !== "entry") {
@@ -53,15 +69,6 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
     return [];
   }
   const value = valueOf(unit, reference, init);
-  const read = id.type === "Identifier" && value.kind === "map" && value.keys.length > 0 && isAskedFor(unit, id.name) ? value : undefined;
-  if (id.type === "Identifier" && read !== undefined) {
-    const there = variable(unit.temporary("there"), unit.span(init));
-    const name = variable(unit.declare(id.name, constant, there.name), unit.span(id));
-    return [
-      { kind: "declare", variable: there, value: hasKey(unit, read, init), span: unit.span(node) },
-      { kind: "declare", variable: name, value, span: unit.span(node) },
-    ];
-  }
   if (id.type === "Identifier") return [declare(unit, id, value, constant, unit.span(node))];
   if (isPlain(value)) return takeApart(unit, id, value, constant);
   const whole = variable(unit.temporary("whole"), unit.span(init));

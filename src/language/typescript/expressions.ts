@@ -3,12 +3,12 @@
 import type * as js from "acorn";
 import type { BinaryOperator, Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
-import type { Binding } from "./binding.ts";
 import { constant, literal } from "./constants.ts";
+import { isNothing, knownTruth, outside } from "./known.ts";
+import { isNamed, isThere, isTrue, missable } from "./missing.ts";
 import { record, refer, valueOf } from "./references.ts";
-import { entryAt, hasEntry } from "./tables.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { binary, call, cast, conditional, integer, isPlain, mapAccess, not, text, variable } from "./unit.ts";
+import { behind, binary, boolean, call, cast, conditional, isPlain, not, text, variable } from "./unit.ts";
 
 export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
   "+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>",
@@ -87,14 +87,15 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
 export function condition(unit: Unit, node: js.Expression): Expression {
   if (node.type === "ParenthesizedExpression") return condition(unit, node.expression);
   const known = knownTruth(unit, node);
-  if (known !== undefined) return truth(known, unit.span(node));
+  if (known !== undefined) return boolean(known, unit.span(node));
   if (node.type === "LogicalExpression" && node.operator !== "??") {
     const { operator, left, right } = node;
     // What is known on the left leaves the right, or was all.
     if (knownTruth(unit, left) !== undefined) return condition(unit, right);
     return unit.nested(node, () => binary(operator, condition(unit, left), condition(unit, right), unit.span(node)));
   }
-  return value(unit, node);
+  const found = missable(unit, node);
+  return found === undefined ? value(unit, node) : behind(found.before, isTrue(found));
 }
 
 function unary(unit: Unit, node: js.UnaryExpression): Expression {
@@ -129,9 +130,14 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
     }
     case ">>>": return unsignedShift(value(unit, left), value(unit, right), span);
     case "==": case "===": case "!=": case "!==": {
-      const missing = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
-      if (missing !== undefined) {
-        const there = isThere(unit, missing);
+      const typed = typeofUndefined(left, right) ?? typeofUndefined(right, left);
+      if (typed !== undefined) {
+        const there = isThere(unit, typed, "undefined");
+        return node.operator.startsWith("!") ? there : not(there, span);
+      }
+      const [asked, nothing] = isNothing(unit, right) ? [left, right] : [right, left];
+      if (isNothing(unit, nothing)) {
+        const there = isThere(unit, asked, nothing.type === "Literal" ? "null" : "undefined");
         return node.operator.startsWith("!") ? there : not(there, span);
       }
       break;
@@ -141,172 +147,27 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
   return binary(binaryOperators[node.operator], value(unit, left), value(unit, right), span);
 }
 
+/** What `typeof x === "undefined"` asks for. */
+function typeofUndefined(asked: js.Expression, what: js.Expression): js.Expression | undefined {
+  return asked.type === "UnaryExpression" && asked.operator === "typeof" && what.type === "Literal" && what.value === "undefined" ? asked.argument : undefined;
+}
+
 export function unsignedShift(left: Expression, right: Expression, span: Expression["span"]): Expression {
   return binary(">>", cast({ name: "uint64", pointers: 0, dimensions: [], span: left.span }, left, left.span), right, span);
 }
 
-function truth(yes: boolean, span: Expression["span"]): Expression {
-  return { kind: "boolean", value: yes, span, type: unknownType };
-}
-
-/** What stands around the handler: a constant, or nothing; a member of an object that has none of that name is nothing, too. */
-function outside(unit: Unit, node: js.Expression | js.Super): Binding | undefined {
-  switch (node.type) {
-    case "ParenthesizedExpression":
-    case "ChainExpression": return outside(unit, node.expression);
-    case "Identifier": return unit.find(node.name) === undefined ? unit.source.resolve(node.name) : undefined;
-    case "MemberExpression": {
-      if (node.computed || node.property.type !== "Identifier") return undefined;
-      const object = outside(unit, node.object);
-      if (object?.kind === "nothing" && node.optional) return object;
-      if (object?.kind !== "module") return undefined;
-      return object.member(node.property.name) ?? (object.table?.form === "object" ? { kind: "nothing", what: "undefined" } : undefined);
-    }
-    default: return undefined;
-  }
-}
-
-/**
- * What a condition comes to, where that depends on whether something around the handler is undefined: `target !== undefined && pid !== target`.
- * What is not needed then is not read.
- */
-export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined {
-  switch (node.type) {
-    case "ParenthesizedExpression": return knownTruth(unit, node.expression);
-    case "Identifier":
-    case "MemberExpression":
-    case "ChainExpression": return outside(unit, node)?.kind === "nothing" ? false : undefined;
-    case "UnaryExpression": {
-      const inner = node.operator === "!" ? knownTruth(unit, node.argument) : undefined;
-      return inner === undefined ? undefined : !inner;
-    }
-    case "BinaryExpression": {
-      const { left, right, operator } = node;
-      if (!/^[!=]==?$/.test(operator) || left.type === "PrivateIdentifier") return undefined;
-      const asked = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
-      const kind = asked === undefined ? undefined : outside(unit, asked)?.kind;
-      return kind === "nothing" || kind === "constant" ? (kind === "constant") === operator.startsWith("!") : undefined;
-    }
-    case "LogicalExpression": {
-      const first = knownTruth(unit, node.left);
-      if (node.operator === "??" || first === undefined) return undefined;
-      return first === (node.operator === "||") ? first : knownTruth(unit, node.right);
-    }
-    default: return undefined;
-  }
-}
-
-/** `null` and `undefined`. */
-function isNothing(unit: Unit, node: js.Expression): boolean {
-  if (node.type === "Literal") return node.raw === "null";
-  // What bundlers make of `undefined`.
-  if (node.type === "UnaryExpression") return node.operator === "void" && node.argument.type === "Literal";
-  return node.type === "Identifier" && node.name === "undefined" && unit.find("undefined") === undefined;
-}
-
-/** Whether an entry is in its map; whether a pointer leads anywhere. */
-function isThere(unit: Unit, node: js.Expression): Expression {
-  const span = unit.span(node);
-  const entry = readEntry(unit, node);
-  if (entry !== undefined) return hasKey(unit, entry, node);
-  const there = knownThere(unit, node);
-  if (there !== undefined) return variable(there, span);
-  const looked = lookup(unit, node);
-  if (looked !== undefined) return hasEntry(unit, looked.module, looked.key(), node);
-  const chain = chainStart(node);
-  if (chain !== undefined) return valueOf(unit, refer(unit, chain), chain);
-  return binary("!=", value(unit, node), integer(0n, span), span);
-}
-
-export function hasKey(unit: Unit, { name, keys }: Extract<Expression, { kind: "map" }>, node: js.Node): Expression {
-  const span = unit.span(node);
-  if (keys.length === 0) return unit.refuse(node, "type", "a map without keys always has its value");
-  return call("has_key", [mapAccess(name, [], span), oneKey(keys, span)], span);
-}
-
-/** Several keys as one argument. */
-export function oneKey(keys: readonly Expression[], span: Expression["span"]): Expression {
-  return keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: unknownType };
-}
-
-/** The variable that says whether a name was given something: an entry that was there, a value. */
-export function knownThere(unit: Unit, node: js.Expression | js.Pattern): string | undefined {
-  const meaning = node.type === "Identifier" ? unit.find(node.name) : undefined;
-  return meaning?.kind === "variable" ? meaning.there : undefined;
-}
-
-/** Whether the function asks anywhere if a name is there: `name === undefined`, `name ?? other`, `name ??= other`. */
-export function isAskedFor(unit: Unit, name: string): boolean {
-  const asks = (node: unknown): boolean => {
-    if (typeof node !== "object" || node === null) return false;
-    if (Array.isArray(node)) return node.some(asks);
-    const { type, left, right, operator } = node as Partial<js.BinaryExpression | js.LogicalExpression>;
-    const named = (side: unknown): boolean => typeof side === "object" && side !== null && "name" in side && side.name === name;
-    if (type === "BinaryExpression" && /^[!=]==?$/.test(operator!) && left && right && left.type !== "PrivateIdentifier"
-      && ((named(left) && isNothing(unit, right)) || (named(right) && isNothing(unit, left)))) return true;
-    if (type === "LogicalExpression" && operator === "??" && named(left)) return true;
-    if ((type as string | undefined) === "AssignmentExpression" && (operator as string | undefined) === "??=" && named(left)) return true;
-    return Object.values(node).some(asks);
-  };
-  return asks(unit.root);
-}
-
-/** `m.get(key)`, `m.at(key).get()`, `m.at(key).value`: what may be missing. */
-function readEntry(unit: Unit, node: js.Expression): Extract<Expression, { kind: "map" }> | undefined {
-  const inner = node.type === "ChainExpression" ? node.expression : node;
-  const read = inner.type === "CallExpression" && inner.callee.type === "MemberExpression" && isNamed(inner.callee, "get")
-    || inner.type === "MemberExpression" && isNamed(inner, "value");
-  if (!read) return undefined;
-  const expression = value(unit, inner);
-  return expression.kind === "map" ? expression : undefined;
-}
-
-function isNamed(node: js.MemberExpression, name: string): boolean {
-  return !node.computed && node.property.type === "Identifier" && node.property.name === name;
-}
-
-/** What stands before the last `?.` of a chain. */
-function chainStart(node: js.Expression): js.Expression | undefined {
-  if (node.type !== "ChainExpression") return undefined;
-  let at: js.Expression | js.Super = node.expression;
-  while (at.type === "MemberExpression") {
-    if (at.optional) return at.object.type === "Super" ? undefined : at.object;
-    at = at.object;
-  }
-  return undefined;
-}
-
-/**
- * `a ?? b`: of a map's entry, and of a chain with `?.`. What `a?.b` reads behind a pointer that leads nowhere is 0, as every such
- * read is; `??` tells the two apart.
- */
+/** `a ?? b`: of what may be missing. What `a?.b` reads behind a pointer that leads nowhere is 0, as every such read is; `??` tells the two apart. */
 function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
   const { left, right } = node;
   const around = outside(unit, left)?.kind;
   if (around === "nothing") return value(unit, right);
   if (around === "constant") return value(unit, left);
-  const looked = lookup(unit, left);
-  if (looked !== undefined) return entryAt(unit, looked.module, looked.key(), left, value(unit, right));
-  if (readEntry(unit, left) === undefined && knownThere(unit, left) === undefined && chainStart(left) === undefined) {
-    return unit.refuse(node, "type",
-      "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
-  }
-  return conditional(isThere(unit, left), value(unit, left), value(unit, right), unit.span(node));
-}
-
-/** `names[args.family]`, `names.get(args.family)`, of what is around the handler. */
-function lookup(unit: Unit, node: js.Expression): { readonly module: Extract<Reference, { kind: "module" }>; readonly key: () => Expression } | undefined {
-  if (node.type === "ParenthesizedExpression" || node.type === "ChainExpression") return lookup(unit, node.expression);
-  if (node.type === "MemberExpression" && node.computed) {
-    const module = outside(unit, node.object);
-    const { property } = node;
-    return module?.kind !== "module" || property.type === "PrivateIdentifier" ? undefined : { module, key: () => value(unit, property) };
-  }
-  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression" || !isNamed(node.callee, "get")) return undefined;
-  const module = outside(unit, node.callee.object);
-  const [key] = node.arguments;
-  if (module?.kind !== "module" || module.table?.form !== "map" || node.arguments.length !== 1 || key.type === "SpreadElement") return undefined;
-  return { module, key: () => value(unit, key) };
+  const found = missable(unit, left);
+  if (found === undefined && unit.isParameter(left)) return value(unit, left);
+  if (found === undefined) return unit.refuse(node, "type",
+    "nothing can be missing here", "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:");
+  const otherwise = value(unit, right);
+  return behind(found.before, found.value === undefined ? otherwise : conditional(found.there, found.value, otherwise, unit.span(node)));
 }
 
 /** True or false by its form alone. */
@@ -328,11 +189,16 @@ function logical(unit: Unit, node: js.LogicalExpression): Expression {
   if (isTruth(node)) return condition(unit, node);
   // `port || 80`, where there is none.
   const known = knownTruth(unit, node.left);
-  if (known !== undefined) return known === (node.operator === "||") ? truth(known, span) : value(unit, node.right);
-  const left = value(unit, node.left);
+  if (known !== undefined) return known === (node.operator === "||") ? boolean(known, span) : value(unit, node.right);
+  const found = missable(unit, node.left);
+  // True or false is 1 or 0 beside a number.
+  const number = (of: Expression): Expression => ({ kind: "unary", operator: "+", operand: of, span, type: unknownType });
+  const left = found !== undefined ? undefined : isTruth(node.left) && !isTruth(node.right) ? number(value(unit, node.left)) : value(unit, node.left);
   const right = value(unit, node.right);
-  const choose = (first: Expression): Expression =>
-    node.operator === "&&" ? conditional(first, right, first, span) : conditional(first, first, right, span);
+  const choose = (first: Expression, test = first): Expression =>
+    node.operator === "&&" ? conditional(test, right, first, span) : conditional(test, first, right, span);
+  if (found !== undefined) return behind(found.before, found.value === undefined ? right : choose(found.value, isTrue(found)));
+  if (left === undefined) return right;
   if (isPlain(left)) return choose(left);
   const kept = variable(unit.temporary("left"), span);
   return {

@@ -2,11 +2,11 @@
 import type * as js from "acorn";
 import type { Expression, MapAccess, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
-import { assigned, hasKey, oneKey } from "./expressions.ts";
+import { assigned } from "./expressions.ts";
 import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
 import { missingMethods } from "./refused.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
-import { call, expressionStatement, mapAccess } from "./unit.ts";
+import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
 
 const aggregates: Readonly<Record<string, AggregateKind>> = {
   count: "count", sum: "sum", add: "sum", avg: "avg", min: "min", max: "max", stats: "stats", hist: "hist", lhist: "lhist",
@@ -31,7 +31,7 @@ export function mapMethod(
       if (args.length === 0) return unit.refuse(node, "arguments", "set() wants the keys and a value", "m.set(key, value)");
       return assign(entry(args.slice(0, -1)), args.at(-1)!, span);
     case "get": return value(entry(args));
-    case "has": return value(hasKey(unit, entry(args), node));
+    case "has": return value(hasKey(entry(args), span));
     case "delete": return remove(entry(args), span);
     case "clear":
     case "zero": return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
@@ -55,7 +55,7 @@ export function entryMethod(unit: Unit, node: js.CallExpression, access: MapAcce
       if (args.length !== 1) return unit.refuse(node, "arguments", "set() of an entry takes its value");
       return assign(access, args[0], span);
     case "get": none(); return value({ ...access, span });
-    case "has": none(); return value(hasKey(unit, access, node));
+    case "has": none(); return value(hasKey(access, span));
     case "delete": none(); return remove(access, span);
     default: return unit.refuse(at, "name", `an entry of a map has no method \`${name}\``, mapUsage);
   }

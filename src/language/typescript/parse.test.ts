@@ -97,7 +97,6 @@ const pairs: readonly (readonly [what: string, typescript: string, bpftrace: str
   ["early return", "if (args.a < 0) return; m.count();", "if (args.a < 0) { return; } @m = count();"],
   ["members", "m.at(args.file.f_path.dentry.d_name.len).count()", "@m[args.file.f_path.dentry.d_name.len] = count();"],
   ["optional chaining", "m.sum(args.sk?.sk_family)", "@m = sum(args.sk.sk_family);"],
-  ["a chain with something for nothing", "m.sum(args.sk?.sk_family ?? 7)", "@m = sum(args.sk ? args.sk.sk_family : 7);"],
   ["an entry with something for nothing", "n.sum(m.get(tid) ?? 7)", "@n = sum(has_key(@m, tid) ? @m[tid] : 7);"],
   ["an entry that is not there", "if (m.get(tid) === undefined) n.count()", "if (!has_key(@m, tid)) { @n = count(); }"],
   ["numbered arguments", "m.sum(args[1])", "@m = sum(arg1);"],
@@ -287,10 +286,21 @@ test("a constant read from an entry knows whether there was one, when it is aske
   assert.equal(tree("(args) => { const t = m.get(tid); if (t === undefined) return; n.sum(t); }"),
     bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
   assert.equal(tree("(args) => { let t = m.get(tid); t ??= 4; n.sum(t); }"),
-    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { $there = true; $t = 4; } @n = sum($t); }").replaceAll("$there", "$there#1"));
+    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { $t = 4; $there = true; } @n = sum($t); }").replaceAll("$there", "$there#1"));
   assert.equal(tree("(args) => { let t; if (args.a) t = m.get(1); if (t === undefined) return; n.sum(t); }"),
     bpftrace("tracepoint:a:b { let $there = false; let $t; if (args.a) { $there = has_key(@m, 1); $t = @m[1]; } if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
   assert.equal(tree("(args) => { const t = m.get(tid); n.sum(t); }"), bpftrace("tracepoint:a:b { let $t = @m[tid]; @n = sum($t); }"));
+});
+
+test("what a chain leads to is there when its last address is", () => {
+  assert.match(tree("(args) => m.sum(args.sk?.sk_family ?? 7)"), /\(aggregate sum @m \(\? \(null \(\. args sk\)\) \(\. \(\. args sk\) sk_family\) 7\)\)/);
+  assert.match(tree("(args) => n.sum(m.get(tid)?.x ?? 7)"),
+    /\(aggregate sum @n \(\? \(&& \(has_key @m tid\) \(null \(@m tid\)\)\) \(\. \(@m tid\) x\) 7\)\)/);
+});
+
+test("an object is true when it is there", () => {
+  assert.match(tree("(args) => { const r = m.get(tid); if (!r) return; n.sum(r.x); }"),
+    /\(let \$there#1 \(has_key @m tid\)\)\s+\(let \$r \(@m tid\)\)\s+\(if \(! \(truth \$r \$there#1\)\) \(do \(return\)\)\)/);
 });
 
 test("logical operators as values give one of the two", () => {
@@ -380,7 +390,7 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => m.sum((() => { if (args.a) return 1; return 2; })())", "return 1;", /returns at its end only/],
   ["(args) => { const f = (x) => f(x - 1); m.sum(f(3)); }", "f(x - 1)", /cannot call itself/],
   ["(args) => { const f = (x) => { if (x) return 1; return 2; }; m.sum(f(3)); }", "return 1;", /returns at its end only/],
-  ["(args) => { const f = (x) => x; m.sum(f()); }", "f()", /`x` is not given/],
+  ["(args) => { const f = (x) => x; m.sum(f()); }", "x", /`x` is not given/],
   ["(args) => { const f = () => 1; m.sum(f(1)); }", "f(1)", /takes 0 arguments/],
   ["(args) => { const f = () => 1; m.sum(f); }", "f", /this is a function/],
   ["(args) => { const f = async () => 1; }", "async () => 1", /a handler cannot wait/],

@@ -1,20 +1,22 @@
 // Probes in TypeScript: from the source of handlers to the tree. No I/O; every mistake becomes a diagnostic.
-import { parseExpressionAt, type ArrowFunctionExpression, type FunctionExpression } from "acorn";
+import type { ArrowFunctionExpression, FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Block, Dialect, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
 import type { FunctionSource, Names, ParameterMeaning, ProbeSource } from "./binding.ts";
 import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
 import { condition, value } from "./expressions.ts";
+import { called, missableParameter, parseFunction, returnPresence } from "./functions.ts";
 import { Pieces } from "./pieces.ts";
 import { refer } from "./references.ts";
 import { body, expression, safely } from "./statements.ts";
-import { block, builtin, refusal, Translation, Unit, variable, type GivenObjects, type Grammar } from "./unit.ts";
+import { block, builtin, refusal, Translation, Unit, variable, type CallForm, type Grammar } from "./unit.ts";
 
 const dialect: Dialect = {
   name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, plusJoinsTexts: true, printStyle: "bpftrace", outsideStores: true,
+  objectsAreTrue: true,
 };
-const grammar: Grammar = { value, condition, refer, call: callExpression, effect: expression, statements: safely, function: declareFunction };
+const grammar: Grammar = { value, condition, refer, call: callExpression, called, effect: expression, statements: safely, function: declareFunction };
 
 export interface ParsedProbes {
   readonly program: Program;
@@ -92,22 +94,19 @@ type FunctionNode = ArrowFunctionExpression | FunctionExpression;
 /** Reads a function's text; undefined after a diagnostic. */
 function read(translation: Translation, source: FunctionSource, start: number): { node: FunctionNode; unit: Unit } | undefined {
   const { text } = source;
-  const options = { ecmaVersion: "latest", sourceType: "module", allowAwaitOutsideFunction: true } as const;
-  // A method's text is no expression by itself.
   let problem: unknown;
-  for (const [before, after] of [["(", "\n)"], ["({", "\n})"]] as const) {
-    try {
-      const parsed = parseExpressionAt(before + text + after, 0, options);
-      const node = parsed.type === "ObjectExpression" && parsed.properties[0]?.type === "Property" ? parsed.properties[0].value : parsed;
-      if (node.type !== "ArrowFunctionExpression" && node.type !== "FunctionExpression") continue;
-      const unit = new Unit(translation, source, node, start - before.length);
+  try {
+    const parsed = parseFunction(text);
+    if (parsed !== undefined) {
+      const { node, shift } = parsed;
+      const unit = new Unit(translation, source, node, start - shift);
       if (node.async) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "async");
       if (node.generator) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "generator");
       return { node, unit };
-    } catch (error) {
-      if (error === refusal) return undefined;
-      problem ??= error;
     }
+  } catch (error) {
+    if (error === refusal) return undefined;
+    problem = error;
   }
   const native = /\{\s*\[native code\]\s*\}\s*$/.test(text);
   const raised = problem as { readonly pos?: number; readonly message?: string } | undefined;
@@ -167,12 +166,15 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
 }
 
 /** A function that handlers call, with so many arguments. Its parameters' types are those it is called with. */
-function declareFunction(translation: Translation, source: FunctionSource, name: string, count: number, given: GivenObjects): FunctionDeclaration {
+function declareFunction(translation: Translation, source: FunctionSource, name: string, form: CallForm): FunctionDeclaration {
   const start = translation.pieces.function(source);
   const span = { start, end: start + source.text.length };
   const got = read(translation, source, start);
   if (got === undefined) return { name, parameters: [], body: block([], span), span };
   const { node, unit } = got;
+  const { count, given, missable, nothing } = form;
+  unit.tellsPresence = form.tellsPresence;
+  const presences: typeof parameters = [];
   const parameters: { name: string; span: { start: number; end: number } }[] = [];
   try {
     const before = node.params.flatMap((pattern, i): Statement[] => {
@@ -185,14 +187,26 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
         return [];
       }
       if (own.type === "RestElement") return unit.refuseSyntax(own, "RestElement");
+      if (missable.has(i) && own.type === "Identifier") {
+        const [whole, there] = [unit.temporary("given"), unit.temporary("there")];
+        parameters.push({ name: whole, span: at });
+        presences.push({ name: there, span: at });
+        return missableParameter(unit, own, { before: [], there: variable(there, at), value: variable(whole, at) }, pattern.type === "AssignmentPattern" ? pattern.right : undefined);
+      }
+      const missing = nothing.has(i) || i >= count;
+      if (missing && own.type === "Identifier" && pattern.type !== "AssignmentPattern") {
+        unit.alias(own.name, () => ({ kind: "nothing", what: "undefined" }));
+        return [];
+      }
       // Read before its name is there.
-      const otherwise = pattern.type === "AssignmentPattern" && i >= count ? value(unit, pattern.right) : undefined;
-      const variableName = own.type === "Identifier" ? unit.declare(own.name, false) : unit.temporary("parameter");
+      const otherwise = pattern.type === "AssignmentPattern" && missing ? value(unit, pattern.right) : undefined;
+      const variableName = own.type === "Identifier" ? unit.declareParameter(own.name) : unit.temporary("parameter");
       if (own.type !== "Identifier") nameParts(unit, own, variable(variableName, at));
       if (otherwise !== undefined) return [{ kind: "declare", variable: variable(variableName, at), value: otherwise, span: at }];
       parameters.push({ name: variableName, span: at });
       return [];
     });
+    parameters.push(...presences);
     const whole = bodyOf(unit, node);
     return { name, parameters, body: before.length === 0 ? whole : block([...before, ...whole.statements], whole.span), span };
   } catch (error) {
@@ -205,6 +219,7 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
 function bodyOf(unit: Unit, node: FunctionNode): Block {
   if (node.body.type === "BlockStatement") return body(unit, node.body);
   const inside = unit.span(node.body);
+  if (unit.tellsPresence) return block(returnPresence(unit, node.body, inside), inside);
   const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body)
     : { kind: "value", expression: value(unit, node.body) } as const;
   return block([outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside }], inside);

@@ -113,19 +113,26 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
     case "inner": return unit.refuse(node, "type", "a function has no members in a handler");
     case "type": return { kind: "value", expression: enumConstant(unit, object, name, node) };
     case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
+    case "nothing": return unit.refuse(node, "type", "nothing is given for this, which has no members");
     case "value":
-    case "builtin": {
-      const of = valueOf(unit, object, node.object);
-      if (name !== undefined) {
-        // Settings are spelled as in TypeScript: config.maxStrlen.
-        const own = of.kind === "builtin" && of.name === "config" ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
-        return { kind: "value", expression: member(of, own, unit.span(property), span) };
-      }
-      if (of.kind === "builtin" && of.name === "args") return { kind: "value", expression: numberedArgument(unit, property, span) };
-      return { kind: "value", expression: { kind: "index", object: of, index: unit.grammar.value(unit, property), span, type: unknownType } };
-    }
+    case "builtin": return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
   }
   return unit.refuse(node, "placement", "this has no members");
+}
+
+/** A member of a value, by its name or its number. */
+export function memberOf(unit: Unit, of: Expression, node: js.MemberExpression): Expression {
+  const span = unit.span(node);
+  const { property } = node;
+  if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
+  const name = node.computed ? literalName(property) : property.type === "Identifier" ? property.name : undefined;
+  if (name !== undefined) {
+    // Settings are spelled as in TypeScript: config.maxStrlen.
+    const own = of.kind === "builtin" && of.name === "config" ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
+    return member(of, own, unit.span(property), span);
+  }
+  if (of.kind === "builtin" && of.name === "args") return numberedArgument(unit, property, span);
+  return { kind: "index", object: of, index: unit.grammar.value(unit, property), span, type: unknownType };
 }
 
 /** `Color.RED` of an enumeration that the program described. */
@@ -216,8 +223,22 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
       node.type === "Identifier" ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use` : `${reference.what} is no value in a handler`,
       "name a member of it: numbers, bigints, strings, booleans, maps, events and functions can be captured");
     case "type": return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
+    case "nothing": return unit.refuse(node, "type",
+      `${node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"} is not given`, "ask for it before: name === undefined, name ?? 0");
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
       return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);
   }
+}
+
+/** A value; a map as a whole for those that take one. */
+export function argumentValue(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
+  if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
+  if (node.type === "Identifier" || node.type === "MemberExpression" || node.type === "CallExpression") {
+    const reference: Reference = refer(unit, node);
+    if (reference.kind === "map" && reference.map.threadLocal !== true) return mapAccess(reference.name, [], unit.span(node));
+    if (reference.kind === "entry") return reference.access;
+    return valueOf(unit, reference, node);
+  }
+  return unit.grammar.value(unit, node);
 }

@@ -1,14 +1,16 @@
 // Statements. A mistake ends its statement, and the next one is read.
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
-import { assigned, binaryOperators, hasKey, knownThere, knownTruth, place, unsignedShift } from "./expressions.ts";
+import { assigned, binaryOperators, place, unsignedShift } from "./expressions.ts";
+import { returnPresence } from "./functions.ts";
+import { knownTruth } from "./known.ts";
+import { giving, isTrue, knownThere } from "./missing.ts";
 import { declaration, innerFunction } from "./declarations.ts";
 import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
 import { choice } from "./switch.ts";
-import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
-import { block, expressionStatement, not, refusal, variable } from "./unit.ts";
+import { block, expressionStatement, hasKey, not, refusal, variable } from "./unit.ts";
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
@@ -57,11 +59,12 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
     case "ReturnStatement":
       if (node.argument && isUndefined(unit, node.argument)) return [{ kind: "return", span }];
       // `return m.count()`: what gives no value is done, and nothing is returned.
-      if (node.argument?.type === "CallExpression") {
+      if (node.argument?.type === "CallExpression" && !unit.tellsPresence) {
         const outcome = unit.grammar.call(unit, node.argument);
         if (outcome.kind === "statement") return [outcome.statement, { kind: "return", span }];
         return [{ kind: "return", value: outcome.expression, span }];
       }
+      if (node.argument && unit.tellsPresence) return returnPresence(unit, node.argument, span);
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
     case "FunctionDeclaration": return [];
     case "ClassDeclaration":
@@ -132,27 +135,28 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
   const span = unit.span(node);
   if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=") return together(unit, node.left, node.right, span);
   const target = place(unit, node.left);
+  const there = knownThere(unit, node.left);
+  if (there !== undefined && target.kind === "variable" && ["=", "??=", "||=", "&&="].includes(node.operator)) {
+    // Whoever asks later is to know what it was given.
+    const isThere = variable(there, span);
+    const given = giving(unit, node.right, isThere, target);
+    if (node.operator === "=") return given.some(({ kind }) => kind === "declare") ? [block(given, span)] : given;
+    const true_ = isTrue({ before: [], there: isThere, value: target });
+    return [{ kind: "if", condition: node.operator === "??=" ? not(isThere, span) : node.operator === "||=" ? not(true_, span) : true_, then: block(given, span), span }];
+  }
   const operand = unit.grammar.value(unit, node.right);
   const assign = (value: Expression, operator: Extract<Statement, { kind: "assign" }>["operator"] = null): Statement =>
     ({ kind: "assign", target, operator, value, span });
   const only = (condition: Expression): Statement => ({ kind: "if", condition, then: block([assign(operand)], span), span });
-  const there = knownThere(unit, node.left);
-  if (there !== undefined) {
-    // Whoever asks later is to know what it was given.
-    const given = operand.kind === "map" && operand.keys.length > 0 && (node.operator === "=" || node.operator === "??=")
-      ? hasKey(unit, operand, node.right) : { kind: "boolean", value: true, span, type: unknownType } as const;
-    const isThere: Statement = { kind: "assign", target: variable(there, span), operator: null, value: given, span };
-    if (node.operator === "=") return [isThere, assign(operand)];
-    if (node.operator === "??=") return [{ kind: "if", condition: not(variable(there, span), span), then: block([isThere, assign(operand)], span), span }];
-  }
   switch (node.operator) {
     case "=": return [target.kind === "map" ? assigned(target, operand, span) : assign(operand)];
     case "&&=": return [only(target)];
     case "||=": return [only(not(target, span))];
     case "??=":
+      if (unit.isParameter(node.left)) return [];
       if (target.kind !== "map") return unit.refuse(node, "type",
         "this variable is never missing", "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0");
-      return [only(not(hasKey(unit, target, node), span))];
+      return [only(not(hasKey(target, span), span))];
     case ">>>=": return [assign(unsignedShift(target, operand, span))];
     case "**=": return unit.refuseSyntax(node, "**");
     default: return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];

@@ -3,7 +3,7 @@
 import type * as js from "acorn";
 import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
 import type {
-  Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Statement, StructDeclaration, TypeName,
+  Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Presence, Statement, StructDeclaration, TypeName, Variable,
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
@@ -21,7 +21,7 @@ export type Reference =
   | { readonly kind: "type"; readonly type: TypeBinding; readonly name: string }
   /** A function that the handler makes: it stands for its body wherever it is called. */
   | { readonly kind: "inner"; readonly node: InnerFunction; readonly scopes: readonly Map<string, Meaning>[] }
-  | Extract<Binding, { kind: "builtin" | "special" | "function" | "module" }>;
+  | Extract<Binding, { kind: "builtin" | "special" | "function" | "module" | "nothing" }>;
 
 export type InnerFunction = js.ArrowFunctionExpression | js.FunctionExpression | js.FunctionDeclaration;
 
@@ -29,9 +29,9 @@ export type InnerFunction = js.ArrowFunctionExpression | js.FunctionExpression |
 export type Meaning =
   /**
    * A variable of the tree. A name that hides another has its own there. `there` is a variable that says whether the entry of a map
-   * that it was read from was there.
+   * that it was read from was there. A `parameter` that is given may be missing in another call.
    */
-  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean; readonly there?: string }
+  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean; readonly there?: string; readonly parameter?: true }
   /** Another word for something: a parameter, a part of one, a map's entry. */
   | { readonly kind: "alias"; readonly refer: (span: Span) => Reference };
 
@@ -64,7 +64,30 @@ export interface Grammar {
   condition(unit: Unit, node: js.Expression): Expression;
   refer(unit: Unit, node: js.Expression | js.Super): Reference;
   call(unit: Unit, node: js.CallExpression): Outcome;
-  function(translation: Translation, source: FunctionSource, name: string, count: number, given: GivenObjects): FunctionDeclaration;
+  /** A call of a function that the program or the handler made; undefined for any other. */
+  called(unit: Unit, node: js.CallExpression): Called | undefined;
+  function(translation: Translation, source: FunctionSource, name: string, form: CallForm): FunctionDeclaration;
+}
+
+export interface Called {
+  /** By its form it may return nothing. */
+  readonly mayMiss: boolean;
+  /** Calls it, and sets two variables: whether it returned anything, and what. */
+  readonly give: (there: Variable, to: Variable) => Statement[];
+}
+
+/** What a function is compiled for: each form is a function of its own. */
+export interface CallForm {
+  /** How many arguments it is given: the other parameters have their defaults. */
+  readonly count: number;
+  /** Parameters that stand for a map or an event, by their index. */
+  readonly given: GivenObjects;
+  /** Those that may be missing: what says so is handed over behind all arguments. */
+  readonly missable: ReadonlySet<number>;
+  /** Those that are `undefined`. */
+  readonly nothing: ReadonlySet<number>;
+  /** It returns a tuple: whether it returned anything, and what. */
+  readonly tellsPresence: boolean;
 }
 
 /** Thrown at what cannot be translated, after its diagnostic; caught where a statement ends. */
@@ -82,6 +105,8 @@ export class Translation {
   readonly enums = new Map<object, EnumDeclaration>();
   /** By identity, and by the maps and events that it was called with: each of these is a function of its own. */
   readonly functions = new Map<object, Map<string, { readonly name: string; declaration?: FunctionDeclaration }>>();
+  /** Whether functions may return nothing, by identity. */
+  readonly mayMiss = new Map<object, boolean>();
   readonly #taken = new Set<string>();
 
   constructor(pieces: Pieces, grammar: Grammar) {
@@ -124,17 +149,15 @@ export class Translation {
     return name;
   }
 
-  /**
-   * Compiles a function on its first call with so many arguments: the others have their defaults. `given` are parameters that stand for
-   * a map or an event, by their index.
-   */
-  functionName(source: FunctionSource, count: number, given: GivenObjects = new Map()): string {
-    const which = [String(count), ...[...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`)].join();
+  /** Compiles a function on its first call of this form. */
+  functionName(source: FunctionSource, form: CallForm): string {
+    const { count, given, missable, nothing, tellsPresence } = form;
+    const which = [count, tellsPresence, ...[...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`), "?", ...missable, "-", ...nothing].join();
     const known = this.functions.get(source.identity)?.get(which);
     if (known !== undefined) return known.name;
     const entry: { readonly name: string; declaration?: FunctionDeclaration } = { name: this.#unique(source.name || "fn") };
     this.functions.set(source.identity, (this.functions.get(source.identity) ?? new Map()).set(which, entry));
-    entry.declaration = this.grammar.function(this, source, entry.name, count, given);
+    entry.declaration = this.grammar.function(this, source, entry.name, form);
     return entry.name;
   }
 
@@ -162,6 +185,8 @@ export class Unit {
   readonly #around: (readonly Map<string, Meaning>[])[] = [];
   /** Functions of the handler that are being read, for those that call themselves. */
   readonly inside = new Set<InnerFunction>();
+  /** Its returns tell whether there is anything. */
+  tellsPresence = false;
   #temporaries = 0;
   #depth = 0;
   /** What break and continue may mean here. */
@@ -257,6 +282,26 @@ export class Unit {
     this.#scopes.at(-1)!.set(name, { kind: "alias", refer });
   }
 
+  /** A variable that no name of the function can be, for one of its names: declared before what it is given was read. */
+  declareApart(name: string, constant: boolean, there: string): string {
+    const own = this.temporary(name);
+    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant, there });
+    return own;
+  }
+
+  /** A variable for a parameter that is given. */
+  declareParameter(name: string): string {
+    const own = this.declare(name, false);
+    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant: false, parameter: true });
+    return own;
+  }
+
+  /** A parameter that is given in this call. */
+  isParameter(node: js.Node): boolean {
+    const meaning = node.type === "Identifier" ? this.find((node as js.Identifier).name) : undefined;
+    return meaning?.kind === "variable" && meaning.parameter === true;
+  }
+
   /** A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there. */
   declare(name: string, constant: boolean, there?: string): string {
     const taken = new Set([...this.#around.flat(), ...this.#scopes].flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
@@ -307,6 +352,24 @@ export function tuplePart(object: Expression, index: number, span: Span): Expres
 }
 export function mapAccess(name: string, keys: readonly Expression[], span: Span): MapAccess {
   return { kind: "map", name, keys, span, type: unknownType };
+}
+export function boolean(value: boolean, span: Span): Expression {
+  return { kind: "boolean", value, span, type: unknownType };
+}
+export function presence(asks: Presence["asks"], of: Expression, there?: Expression): Expression {
+  return { kind: "presence", asks, of, ...(there === undefined ? {} : { there }), span: of.span, type: unknownType };
+}
+/** Whether an entry is in its map; of a map without keys, whether it was ever given anything. */
+export function hasKey({ name, keys }: MapAccess, span: Span): Expression {
+  return keys.length === 0 ? presence("entry", mapAccess(name, [], span)) : call("has_key", [mapAccess(name, [], span), oneKey(keys, span)], span);
+}
+/** Several keys as one argument. */
+export function oneKey(keys: readonly Expression[], span: Span): Expression {
+  return keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: unknownType };
+}
+/** An expression, after what has to be done before it. */
+export function behind(before: readonly Statement[], of: Expression): Expression {
+  return before.length === 0 ? of : { kind: "block-expression", statements: before, value: of, span: of.span, type: unknownType };
 }
 export function cast(to: TypeName, operand: Expression, span: Span): Expression {
   return { kind: "cast", to, operand, span, type: unknownType };

@@ -80,6 +80,7 @@ function written(w: Writing, e: Expression): Written {
     case "offsetof": return whole(`${w.imported("offsetof")}(${typeOrValue(w, e.of)}, ${JSON.stringify(e.path.join("."))})`);
     case "tuple": return whole(`[${e.elements.map((one) => valueText(w, one)).join(", ")}]`);
     case "record": return whole(`{ ${e.fields.map(({ name, value }) => field(name, valueText(w, value))).join(", ")} }`);
+    case "presence": return e.asks === "truth" ? written(w, e.of) : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
     case "block-expression": return whole(blockValue(w, e));
   }
 }

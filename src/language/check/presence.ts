@@ -1,0 +1,33 @@
+// Whether a value is there, or counts as true: what JavaScript asks, of values that may be missing.
+import type { Expression, Presence } from "../program.ts";
+import { boolType, i64 } from "../types.ts";
+import { settled } from "./integers.ts";
+import { checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { report, type Body } from "./pass.ts";
+import { always, checkExpression, checkPlace, isText } from "./values.ts";
+
+/** What a value's type has to say about whether it is there. */
+export function checkPresence(node: Presence, body: Body): Expression {
+  const { asks, of, there } = node;
+  if (asks === "entry") return ofEntry(node, body);
+  const checked = checkPlace(of, body);
+  switch (checked.type.kind) {
+    case "unknown": return checked;
+    case "pointer": return asks === "truth" ? checked : unlessZero(checked);
+    case "boolean": case "integer": case "enum": return asks === "truth" ? checked : asks === "null" && there === undefined ? unlessZero(checked) : always(checked);
+    case "string": return asks === "truth" ? isText(checked) : always(checked);
+    default: return there === undefined ? always(checked) : checkExpression(there, body);
+  }
+}
+
+function unlessZero(of: Expression): Expression {
+  const { span } = of;
+  return { kind: "binary", operator: "!=", left: of, right: { kind: "integer", value: 0n, span, type: i64 }, span, type: boolType };
+}
+
+function ofEntry({ of, span }: Presence, body: Body): Expression {
+  if (of.kind !== "map") throw new Error("only a map has entries");
+  const { access, map } = checkMapEntry(of, body);
+  if (isUndefined(map)) report(body, "name", of.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  return { kind: "call", name: "has_key", args: [{ ...access, type: settled(map.value) }], span, type: boolType };
+}
