@@ -18,8 +18,8 @@ export interface Settings {
   readonly printMapsOnExit?: boolean;
   /** How stacks are printed. */
   readonly stackMode?: "bpftrace" | "perf" | "raw" | "build_id";
-  /** How `ustack` is found: by frame pointers, or by unwinding tables. */
-  readonly stackUnwinding?: "fp" | "dwarf";
+  /** How `ustack` is found: by frame pointers, by unwinding tables, or ("auto") by tables where the kernel allows. */
+  readonly stackUnwinding?: "auto" | "fp" | "dwarf";
   /** Frames of `ustack` with source lines, and the functions inlined there. */
   readonly showDebugInfo?: boolean;
   /** What is behind text that was cut off: ".." unless given. */

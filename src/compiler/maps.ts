@@ -181,8 +181,8 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
     case "stacks": {
       const { frames, buildId, unwind } = storage;
       if (unwind) {
-        const valueSize = frames * 8;
-        return { type: mapTypes.hash, keySize: 8, valueSize, entries, flags: preallocation((valueSize + 8) * entries, capabilities) };
+        // As much memory as the kernel's stack map takes: a stack that cannot be kept would be a number without a meaning.
+        return { type: mapTypes.hash, keySize: 8, valueSize: frames * 8, entries, flags: 0 };
       }
       return {
         type: mapTypes.stackTrace, keySize: 4, valueSize: frames * (buildId ? buildIdFrameBytes : 8), entries,

@@ -95,6 +95,13 @@ export interface BufferType { readonly kind: "buffer"; readonly capacity: number
 export interface TupleType { readonly kind: "tuple"; readonly elements: readonly Type[] }
 export interface RecordType { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly type: Type }[] }
 
+/** How a process's stack is found: "auto" is by tables wherever the kernel allows. */
+export const stackUnwindings = ["auto", "fp", "dwarf"] as const;
+export type StackUnwinding = (typeof stackUnwindings)[number];
+
+/** Frames of a stack at most: the kernel's limit for those that it walks (kernel.perf_event_max_stack), and ours. */
+export const fullStack = 127;
+
 export type StackMode = "bpftrace" | "perf" | "raw" | "build_id";
 /**
  * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel stack).

@@ -1,6 +1,6 @@
 // bpf(2): maps and programs. Descriptors are plain numbers that the caller owns.
 import {
-  attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_ELEM,
+  attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_BATCH, MAP_UPDATE_ELEM,
   mustBpf, PROG_LOAD, PROG_TEST_RUN,
 } from "./bpf-call.ts";
 import { E2BIG, EACCES, EAGAIN, EFAULT, EINTR, EINVAL, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, errnoName } from "./error.ts";
@@ -221,6 +221,17 @@ export function mapUpdate(fd: number, key: Uint8Array, value: Uint8Array, flags 
   attr.u32(24, flags);
   const result = bpf(MAP_UPDATE_ELEM);
   if (result < 0) throw bpfError(MAP_UPDATE_ELEM, result, "write a map entry", result === -E2BIG ? "the map is full" : undefined);
+}
+
+/** Writes so many entries, whose keys and values lie one after the other, in one call (of hash maps: Linux 5.6). */
+export function mapUpdateMany(fd: number, count: number, keys: ArrayBufferView, values: ArrayBufferView): void {
+  attr.clear();
+  attr.pointer(16, keys);
+  attr.pointer(24, values);
+  attr.u32(32, count);
+  attr.u32(36, fd);
+  const result = bpf(MAP_UPDATE_BATCH);
+  if (result < 0) throw bpfError(MAP_UPDATE_BATCH, result, "write map entries", result === -E2BIG ? "the map is full" : undefined);
 }
 
 /** Whether there was such an entry. */

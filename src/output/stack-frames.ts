@@ -1,9 +1,9 @@
 // A captured stack as frames, for text, JSON and the library alike.
-import type { StackType } from "../language/types.ts";
+import { fullStack, type StackType } from "../language/types.ts";
 import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts";
 
 /** The stack map that stacks of this type are captured into: its index in the plan. */
-export function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
+function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
   const unwind = type.unwind === true;
   const buildId = type.mode === "build_id" && !unwind;
   return plan.maps.findIndex(({ storage }) => (
@@ -26,9 +26,12 @@ export function buildIdText({ buildId, offset }: BuildIdFrame): string {
   return `${buildId} 0x${offset.toString(16)}`;
 }
 
+/** What stands behind a stack that has as many frames as are ever kept: there may be more. */
+const full: Frame = { address: 0n, mark: `no more than ${fullStack} frames are kept` };
+
 /**
  * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost are return addresses: the call is the instruction before, which may be the last of
- * its function, so that the address itself already belongs to the next one.
+ * its function, so that the address itself already belongs to the next one. What is no code ends the stack, with a mark.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
   const { symbols, plan } = services;
@@ -38,9 +41,13 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
     if (withSources && symbols.inlined) return symbols.inlined(address, pid);
     return [type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid)];
   };
-  return stackAddresses(type, id, services).flatMap((address, depth) => {
-    if (depth === 0) return resolve(address);
-    return resolve(address - 1n).map((caller) => (
+  const addresses = stackAddresses(type, id, services);
+  const frames: Frame[] = [];
+  for (const [depth, address] of addresses.entries()) {
+    const found = depth === 0 ? resolve(address) : resolve(address - 1n).map((caller) => (
       caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
-  });
+    frames.push(...found);
+    if (found.some(({ mark }) => mark !== undefined)) return frames;
+  }
+  return addresses.length < fullStack ? frames : [...frames, full];
 }

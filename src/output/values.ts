@@ -160,11 +160,12 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);
   if (type.mode === "bpftrace") return frames.map(frameText);
-  return frames.map((frame) => `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`);
+  return frames.map((frame) => frame.mark !== undefined ? frameText(frame) : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`);
 }
 
 function frameText(frame: Frame): string {
-  const { symbol, offset, inlined, source } = frame;
+  const { symbol, offset, inlined, source, mark } = frame;
+  if (mark !== undefined) return frame.address === 0n ? `[${mark}]` : `0x${frame.address.toString(16)} [${mark}]`;
   const place = source === undefined ? "" : ` (${basename(source.file)}:${source.line})`;
   if (symbol === undefined) return `0x${frame.address.toString(16)}${place}`;
   return `${symbol}${inlined ? " [inlined]" : `+${offset ?? 0}`}${place}`;

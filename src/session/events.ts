@@ -88,6 +88,8 @@ export interface Frame {
   readonly inlined?: true;
   /** In stacks of build ids: which file's, `address` being the place in it. */
   readonly buildId?: string;
+  /** Why a stack ends here: what was found is no code of the process, or (with address 0) no more frames are kept. */
+  readonly mark?: string;
 }
 
 /** A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed over CPUs. */

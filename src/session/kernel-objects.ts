@@ -6,7 +6,7 @@ import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan
 import { Btf } from "../debuginfo/btf.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import type { ProgramType } from "../language/context.ts";
-import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, openModuleBtf } from "../linux/bpf.ts";
+import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, mapUpdateMany, openModuleBtf } from "../linux/bpf.ts";
 import { E2BIG, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { MappedArray } from "../linux/mapped-array.ts";
@@ -148,7 +148,7 @@ export class KernelObjects implements Disposable {
         mapDelete(wanted, key);
         return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
       }),
-      nodes: { update: (key, value) => mapUpdate(nodes, key, value) },
+      nodes: { updateMany: (keys, values) => mapUpdateMany(nodes, keys.length, keys, values) },
       files: { update: (key, value) => mapUpdate(files, key, value) },
       processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };

@@ -16,10 +16,11 @@ import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.
 
 /**
  * What attaching may wait for tables, in milliseconds: of the process or command that was named (a second for the largest
- * browser), and of those that run what is traced.
+ * browser), of the binaries that probes are in, and of processes that may be met.
  */
 const prepareNamed = 20_000;
-const prepareLikely = 1000;
+const prepareTraced = 1000;
+const prepareLikely = 50;
 /** How often the unwinder is asked whom it did not know. */
 const wantedMilliseconds = 10;
 /** How long a frame's name holds without asking whether the process has become another program. */
@@ -88,7 +89,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
    */
   prepareUnwinding({ pid, command }: { readonly pid?: number | undefined; readonly command?: string | undefined }): void {
     if (!this.#unwinding) return;
-    const end = performance.now() + (pid === undefined && command === undefined ? prepareLikely : prepareNamed);
+    const end = performance.now() + (pid === undefined && command === undefined ? prepareTraced : prepareNamed);
     // What any program that is started will need.
     for (const path of pid !== undefined ? [] : command !== undefined ? [...filesOfCommand(command), ...this.#traced] : [...this.#traced, ...commonLibraries()]) {
       const binary = this.#files.symbols(`path:${path}`, [path]);
@@ -97,6 +98,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     this.#wantedTimer = setInterval(() => this.#tellWanted(), wantedMilliseconds);
     this.#wantedTimer.unref();
     const everyone = pid === undefined && !this.#namesOnly;
+    if (everyone) this.#unwinding.finish(end - performance.now());
     const likely = Math.min(end, performance.now() + prepareLikely);
     for (const one of pid !== undefined ? [pid] : everyone ? busiestProcesses() : processIds().reverse()) {
       this.notice(one);

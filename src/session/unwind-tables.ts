@@ -15,7 +15,7 @@ import type { CodeMapping } from "./user-symbols.ts";
 export interface UnwindMaps {
   /** Processes that were met and not known. */
   takeWanted(): readonly number[];
-  readonly nodes: { update(key: Uint8Array, value: Uint8Array): void };
+  readonly nodes: { updateMany(numbers: Uint32Array, nodes: Uint8Array): void };
   readonly files: { update(key: Uint8Array, value: Uint8Array): void };
   readonly processes: { update(key: Uint8Array, value: Uint8Array): void; remove(key: Uint8Array): void };
 }
@@ -66,7 +66,7 @@ export class UnwindTables implements Disposable {
 
   constructor(options: UnwindTablesOptions) {
     this.#options = options;
-    this.#nodes = new UnwindNodes((number, node) => options.maps.nodes.update(numberKey(number), node));
+    this.#nodes = new UnwindNodes((numbers, nodes) => options.maps.nodes.updateMany(numbers, nodes));
   }
 
   /** Tells the kernel of a process's code: mappings in the order they were made, later ones lying over earlier ones. */

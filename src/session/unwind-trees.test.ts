@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { nodeKeys } from "../compiler/unwind-layout.ts";
+import { nodeKeys, nodeRowBytes } from "../compiler/unwind-layout.ts";
 import { CallFrames } from "../debuginfo/call-frames.ts";
 import { bytesOf, Elf } from "../debuginfo/elf.ts";
 import { ruleAt, UnwindKind, unwindRule, unwindTable, type UnwindTable } from "../debuginfo/unwind-table.ts";
@@ -30,7 +30,10 @@ function search(nodes: ReadonlyMap<number, Uint32Array>, trees: readonly UnwindT
 
 function written(): { readonly nodes: Map<number, Uint32Array>; readonly writer: UnwindNodes } {
   const nodes = new Map<number, Uint32Array>();
-  return { nodes, writer: new UnwindNodes((number, bytes) => nodes.set(number, new Uint32Array(bytes.slice().buffer))) };
+  return { nodes, writer: new UnwindNodes((numbers, bytes) => {
+    assert.equal(bytes.length, numbers.length * nodeKeys * nodeRowBytes);
+    numbers.forEach((number, i) => nodes.set(number, new Uint32Array(bytes.buffer, i * nodeKeys * nodeRowBytes, nodeKeys * 2)));
+  }) };
 }
 
 test("every row is found, in tables of one node and in those of several trees", () => {

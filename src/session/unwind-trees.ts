@@ -5,13 +5,16 @@ import type { UnwindTable } from "../debuginfo/unwind-table.ts";
 /** Code of a binary, by its ELF virtual addresses, and the root of the tree of its rules. */
 export interface UnwindTree { readonly low: bigint; readonly high: bigint; readonly root: number }
 
+const nodeBytes = nodeKeys * nodeRowBytes;
+const nodeWords = nodeBytes / 4;
+
 /** Writes nodes under numbers that were never used, from 1 on. */
 export class UnwindNodes {
-  readonly #write: (number: number, node: Uint8Array) => void;
+  readonly #write: (numbers: Uint32Array, nodes: Uint8Array) => void;
   #used = 0;
 
-  /** `write` may throw when there is no room. */
-  constructor(write: (number: number, node: Uint8Array) => void) {
+  /** `write` is given the nodes of a tree, one after the other; it may throw when there is no room. */
+  constructor(write: (numbers: Uint32Array, nodes: Uint8Array) => void) {
     this.#write = write;
   }
 
@@ -22,27 +25,23 @@ export class UnwindNodes {
     const rows = starts.length - 1;
     for (let first = 0; first < rows; first += nodeKeys * nodeKeys) {
       const end = Math.min(rows, first + nodeKeys * nodeKeys);
-      const root = this.#node();
-      for (let leaf = first, i = 0; leaf < end; leaf += nodeKeys, i++) {
-        const node = this.#node();
-        for (let row = leaf, at = 0; row < Math.min(end, leaf + nodeKeys); row++, at += 2) {
-          node.words[at] = starts[row] - starts[first];
-          node.words[at + 1] = rules[row];
+      const leaves = Math.ceil((end - first) / nodeKeys);
+      const root = this.#used + 1;
+      this.#used += 1 + leaves;
+      const words = new Uint32Array((1 + leaves) * nodeWords);
+      for (let at = 0; at < words.length; at += 2) words[at] = unusedKey;
+      for (let leaf = 0; leaf < leaves; leaf++) {
+        const from = first + leaf * nodeKeys;
+        words[leaf * 2] = starts[from] - starts[first];
+        words[leaf * 2 + 1] = root + 1 + leaf;
+        for (let row = from, at = (1 + leaf) * nodeWords; row < Math.min(end, from + nodeKeys); row++, at += 2) {
+          words[at] = starts[row] - starts[first];
+          words[at + 1] = rules[row];
         }
-        root.words[i * 2] = starts[leaf] - starts[first];
-        root.words[i * 2 + 1] = node.number;
-        this.#write(node.number, node.bytes);
       }
-      this.#write(root.number, root.bytes);
-      trees.push({ low: base + BigInt(starts[first]), high: base + BigInt(starts[end]), root: root.number });
+      this.#write(Uint32Array.from({ length: 1 + leaves }, (_, i) => root + i), new Uint8Array(words.buffer));
+      trees.push({ low: base + BigInt(starts[first]), high: base + BigInt(starts[end]), root });
     }
     return trees;
-  }
-
-  #node(): { readonly number: number; readonly bytes: Uint8Array; readonly words: Uint32Array } {
-    const bytes = new Uint8Array(nodeKeys * nodeRowBytes);
-    const words = new Uint32Array(bytes.buffer);
-    for (let at = 0; at < words.length; at += 2) words[at] = unusedKey;
-    return { number: ++this.#used, bytes, words };
   }
 }

@@ -31,7 +31,7 @@ test("an address is named by its binary's function at the file's offset", () => 
   const symbols = new UserSymbols(files);
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
   assert.deepEqual(asked, ["08:01:5 /proc/9/map_files/6000-8000"]);
-  assert.deepEqual(symbols.frame(0x5010n, 9), { address: 0x5010n });
+  assert.deepEqual(symbols.frame(0x5010n, 9), { address: 0x5010n, mark: "no code" });
   assert.deepEqual(symbols.frame(0x6210n, 10), { address: 0x6210n });
 });
 

@@ -90,6 +90,8 @@ const framesKept = 1 << 16;
 const processesKept = 4096;
 const imagesKept = 4;
 const ancestorsAsked = 4;
+/** What an address is that lies in nothing executable: frame pointers lead there in code that keeps none. */
+export const noCode = "no code";
 /** A just-in-time compiler maps again and again. */
 const mappingsKept = 4096;
 
@@ -256,7 +258,8 @@ export class UserSymbols {
 
   #resolve(process: Process, address: bigint, pid: number): Frame {
     const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
-    if (!mapping) return { address };
+    // Of a process that nothing is known of, any address may be code.
+    if (!mapping) return process.images.some((image) => image.length > 0) ? { address, mark: noCode } : { address };
     if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
       const path = withoutDeleted(mapping.path);
       const binary = this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));

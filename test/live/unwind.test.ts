@@ -233,7 +233,7 @@ test("build ids of unwound stacks are those that the kernel finds through frame 
   const path = compileC(folder.path, "ids", inlinedSource, ["-O2", "-fno-omit-frame-pointer", "-Wl,--build-id"]);
   const id = /Build ID: ([0-9a-f]+)/.exec(spawnSync("readelf", ["-n", path], { encoding: "utf8" }).stdout)?.[1];
   assert.ok(id !== undefined);
-  const script = `uprobe:${path}:hit { @unwound[ustack(dwarf, build_id, 3)] = count(); @pointers[ustack(build_id, 2)] = count(); @long[ustack(dwarf, build_id, 100)] = count(); @raw[ustack(dwarf, raw, 3)] = count(); }`;
+  const script = `uprobe:${path}:hit { @unwound[ustack(dwarf, build_id, 3)] = count(); @pointers[ustack(fp, build_id, 2)] = count(); @long[ustack(dwarf, build_id, 100)] = count(); @raw[ustack(dwarf, raw, 3)] = count(); }`;
   const run = async (...more: string[]): Promise<string> => {
     const output = join(folder.path, "ids.out");
     writeFileSync(`${path}.sh`, `echo x | ${path}\n`);

@@ -3,16 +3,13 @@ import type { Expression } from "../../language/program.ts";
 import type { Source } from "../ir.ts";
 import type { FunctionState } from "./state.ts";
 
-/** The kernel's limit (kernel.perf_event_max_stack). */
-const mostFrames = 127;
-
 /** A capture as its type says: one stack map for each number of frames and each kind of frame. */
 export function stackSource(f: FunctionState, e: Expression): Source {
   const { type } = e;
   if (type.kind !== "stack") return f.refuse(e.span, "not a stack");
   // Unwound stacks are addresses; which files they were in is known to whoever shows them.
   const buildId = type.mode === "build_id" && type.unwind !== true;
-  const frames = Math.max(1, Math.min(type.limit, mostFrames));
+  const frames = type.limit;
   const { maps } = f.module;
   const unwind = type.unwind === true;
   let map = maps.findIndex(({ storage }) => (

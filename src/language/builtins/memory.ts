@@ -5,7 +5,7 @@ import { boolType, i64, u64 } from "../types.ts";
 export const memoryBuiltins: readonly BuiltinSpec[] = [
   // ── stacks ──
   { name: "kstack", form: "both", arity: [0, 2], signature: "kstack, kstack([mode, ][limit])", placement: "kernel", doc: "The kernel's call stack." },
-  { name: "ustack", form: "both", arity: [0, 3], signature: "ustack, ustack([dwarf, ][mode, ][limit])", placement: "kernel", doc: "The process's call stack, found through frame pointers, or through unwinding tables: ustack(dwarf)." },
+  { name: "ustack", form: "both", arity: [0, 3], signature: "ustack, ustack([auto | fp | dwarf, ][mode, ][limit])", placement: "kernel", doc: "The process's call stack, found through unwinding tables (dwarf), through frame pointers (fp), or through tables where the kernel allows (auto)." },
   { name: "dw_ustack", form: "both", arity: [0, 2], signature: "dw_ustack([mode, ][limit])", placement: "kernel", doc: "ustack(dwarf), as bpftrace spells it." },
 
   // ── strings and bytes ──

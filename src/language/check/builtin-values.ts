@@ -2,15 +2,15 @@
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
-import type { StackMode, StackType, Type } from "../types.ts";
-import { boolType, u64, unknownType, voidType } from "../types.ts";
+import type { StackMode, StackType, StackUnwinding, Type } from "../types.ts";
+import { boolType, fullStack, u64, unknownType, voidType } from "../types.ts";
+import { kernelAtLeast } from "../kernel-version.ts";
+import type { Capabilities } from "./checked.ts";
 import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel, report, warn } from "./pass.ts";
-
-const fullStack = 127;
 
 /** Bytes for a function's name that is not known yet. */
 const comingNames = 128;
@@ -97,17 +97,23 @@ export function stacksAllowed(body: Body): boolean {
   return body.context === undefined || body.context === "host" || body.context.stacks;
 }
 
-/** `unwind`: by unwinding tables; unless said, as the name and the settings have it. */
+/** `unwinding`: of a process's stack; unless said, as the name and the settings have it. */
 export function stackType(
   name: string, body: Body, span: Span,
-  { mode = body.pass.config.stackMode, limit = fullStack, unwind = name === "dw_ustack" || (name === "ustack" && body.pass.config.stackUnwinding === "dwarf") }:
-  { readonly mode?: StackMode | undefined; readonly limit?: number | undefined; readonly unwind?: boolean } = {},
+  { mode = body.pass.config.stackMode, limit = fullStack, unwinding = name === "dw_ustack" ? "dwarf" : body.pass.config.stackUnwinding }:
+  { readonly mode?: StackMode | undefined; readonly limit?: number | undefined; readonly unwinding?: StackUnwinding | undefined } = {},
 ): StackType {
-  if (!unwind) return { kind: "stack", space: name === "kstack" ? "kernel" : "user", mode, limit };
   const { capabilities } = body.pass.options;
+  if (name === "kstack") return { kind: "stack", space: "kernel", mode, limit };
+  if (unwinding === "fp" || (unwinding === "auto" && !unwindsEasily(capabilities))) return { kind: "stack", space: "user", mode, limit };
   if (!capabilities.taskBtf) report(body, "feature", span, "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)");
   if (capabilities.arm64 === true) report(body, "feature", span, "unwinding by tables is for x86-64", "use ustack(fp): programs for arm64 have frame pointers");
-  return { kind: "stack", space: "user", mode, limit, unwind };
+  return { kind: "stack", space: "user", mode, limit, unwind: true };
+}
+
+/** Before Linux 5.17 the verifier walks the unwinder round by round, and may give up on it. */
+function unwindsEasily({ kernel, taskBtf, arm64 }: Capabilities): boolean {
+  return taskBtf && arm64 !== true && kernelAtLeast(kernel, 5, 17);
 }
 
 /** `struct task_struct *`, known to the verifier where it can be. */

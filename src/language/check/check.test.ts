@@ -223,7 +223,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ["begin { static_assert(1 == 2, \"no\") }", "type: no"],
   ["config = { max_probes = 2 } begin { } kprobe:f { } kprobe:g { }", "limit: can't attach to 3 probes: it exceeds the current limit of 2"],
   ["config = { max_bpf_progs = 1 } begin { } kprobe:f { } kprobe:g { }", "limit: can't attach to 2 programs: it exceeds the current limit of 1"],
-  ["kprobe:f { print(kstack(1024)); print(kstack(perf, 2000)) }", "limit: kstack()'s limit shouldn't exceed 1024, 2000 given"],
+  ["kprobe:f { print(kstack(1024)); print(kstack(perf, 2000)) }", "limit: kstack() keeps 127 frames at most, 1024 asked for", "limit: kstack()'s limit shouldn't exceed 1024, 2000 given"],
   ["begin { print(strftime(\"%Y\", nsecs(monotonic))); print(strftime(\"%Y\", nsecs(boot))) }", "arguments: strftime() can not take a monotonic timestamp"],
   ["begin { print(cgroup_path(1, 2)); print(cgroup_path(1, \"unified\")) }", "arguments: cgroup_path() wants a string literal here"],
   ["begin { print(strcap(5)) }", "type: strcap() wants text: a string, an array or a pointer, not a int64"],

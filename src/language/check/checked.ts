@@ -1,7 +1,7 @@
 // What the checker hands to the compiler.
 import type { Context } from "../context.ts";
 import type { Block, Expression, Probe, Program } from "../program.ts";
-import type { EnumType, Type } from "../types.ts";
+import type { EnumType, StackUnwinding, Type } from "../types.ts";
 
 /** A constant and the enum it belongs to, where that is known. */
 export interface EnumConstant { readonly value: bigint; readonly type?: EnumType }
@@ -122,8 +122,8 @@ export interface Config {
   readonly ringBytes: number;
   readonly onStackLimit: number;
   readonly stackMode: "bpftrace" | "perf" | "raw" | "build_id";
-  /** How ustack is found unless it says: through frame pointers, or unwinding tables. */
-  readonly stackUnwinding: "fp" | "dwarf";
+  /** How ustack is found unless it says. */
+  readonly stackUnwinding: StackUnwinding;
   readonly missingProbes: "error" | "warn" | "ignore";
   readonly printMapsOnExit: boolean;
   readonly stringTrailer: string;

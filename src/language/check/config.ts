@@ -2,11 +2,12 @@
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { ConfigEntry } from "../program.ts";
+import { stackUnwindings } from "../types.ts";
 import type { Config } from "./checked.ts";
 
 const defaults: Config = {
   maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: undefined, maxBpfProgs: undefined,
-  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true,
+  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "auto", missingProbes: "error", printMapsOnExit: true,
   stringTrailer: "..", cppDemangle: true, lazySymbolication: true, license: "Dual MIT/GPL", logSize: 1_000_000,
   showDebugInfo: false, cacheUserSymbols: "PER_PID",
 };
@@ -56,7 +57,7 @@ const readers: Readonly<Record<string, Reader>> = {
   print_maps_on_exit: truth("printMapsOnExit"),
   show_debug_info: truth("showDebugInfo"),
   stack_mode: choice("stackMode", ["bpftrace", "perf", "raw", "build_id"]),
-  stack_unwinding: choice("stackUnwinding", ["fp", "dwarf"]),
+  stack_unwinding: choice("stackUnwinding", stackUnwindings),
   str_trunc_trailer: (text) => ({ set: { stringTrailer: text } }),
   unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
   unstable_macro: unstable, unstable_addr: unstable,

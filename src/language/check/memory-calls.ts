@@ -3,8 +3,8 @@ import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
-import type { IntegerType, NamedType, StackMode, Type } from "../types.ts";
-import { boolType, i32, u16, u32, u64, u8, unknownType } from "../types.ts";
+import type { IntegerType, NamedType, StackMode, StackUnwinding, Type } from "../types.ts";
+import { boolType, fullStack, i32, u16, u32, u64, u8, stackUnwindings, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { textCapacity } from "./config.ts";
@@ -12,7 +12,7 @@ import { constantOf } from "./constants.ts";
 import { isIntegral, literalBits, literalType, narrowest } from "./integers.ts";
 import { findMember } from "./members.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType } from "./pass.ts";
+import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType, warn } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
 import { siteName } from "./site-names.ts";
 import { where } from "./place-types.ts";
@@ -249,16 +249,17 @@ const stack: CallCheck = (call, body) => {
   if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, `${call.name} is not available in ${where(body)}`) };
   let mode: StackMode | undefined;
   let limit: number | undefined;
-  let unwind = call.name === "dw_ustack" || (call.name === "ustack" && body.pass.config.stackUnwinding === "dwarf");
+  let unwinding: StackUnwinding | undefined;
   for (const arg of call.args) {
     if (arg.kind === "identifier") {
-      if (call.name === "ustack" && (arg.name === "dwarf" || arg.name === "fp")) {
-        unwind = arg.name === "dwarf";
+      const named = call.name === "ustack" ? stackUnwindings.find((way) => way === arg.name) : undefined;
+      if (named !== undefined) {
+        unwinding = named;
         continue;
       }
       const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
       if (!modes.includes(arg.name)) {
-        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${[...modes, ...(call.name === "ustack" ? ["dwarf", "fp"] : [])].join(", ")}`) };
+        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`) };
       }
       mode = arg.name as StackMode;
       continue;
@@ -272,11 +273,13 @@ const stack: CallCheck = (call, body) => {
     } else if (constant > 1024n) {
       report(body, "limit", arg.span, `${call.name}()'s limit shouldn't exceed 1024, ${constant} given`);
     } else {
-      // More than the kernel gives.
-      limit = Number(constant > 127n ? 127n : constant);
+      limit = Math.min(Number(constant), fullStack);
+      if (constant > BigInt(fullStack)) {
+        warn(body, "limit", arg.span, `${call.name}() keeps ${fullStack} frames at most, ${constant} asked for`, "a stack that has more ends in a line that says so");
+      }
     }
   }
-  return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwind }) };
+  return { ...call, args: [], type: stackType(call.name, body, call.span, { mode, limit, unwinding }) };
 };
 
 /** pid(init), nsecs(monotonic): one bare word. */
