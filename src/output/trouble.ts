@@ -17,8 +17,8 @@ export function troubleText(trouble: Trouble): string {
     }
     case "cut-stacks":
       return trouble.unknown
-        ? `WARNING: ${trouble.count} stacks follow frame pointers only: their processes were not known yet`
-        : `WARNING: ${trouble.count} stacks end early: their memory could not be followed`;
+        ? `WARNING: ${trouble.count === 1 ? "1 stack follows" : `${trouble.count} stacks follow`} frame pointers only: what the process runs was not known yet`
+        : `WARNING: ${trouble.count === 1 ? "1 stack ends" : `${trouble.count} stacks end`} early: the memory could not be followed`;
     case "missed": return `WARNING: ${trouble.probe} missed ${trouble.count} events (${trouble.help ?? "its handler was already running"})`;
     case "attach": return `WARNING: could not attach ${trouble.probe}: ${trouble.reason}`;
     case "throttled": {
