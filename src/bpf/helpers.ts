@@ -41,6 +41,7 @@ export const helpers = {
   skb_output: { id: 111, since: [5, 5] },
   d_path: { id: 147, since: [5, 10] },
   copy_from_user: { id: 148, since: [5, 10] },
+  trace_vprintk: { id: 177, since: [5, 16] },
   per_cpu_ptr: { id: 153, since: [5, 10] },
   this_cpu_ptr: { id: 154, since: [5, 10] },
   get_current_task_btf: { id: 158, since: [5, 11] },

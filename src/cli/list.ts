@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { compileScript, thisMachine } from "../api/compile.ts";
-import { ScriptError } from "../language/diagnostic.ts";
+import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
@@ -38,8 +38,11 @@ export function list(options: Options): number {
 
 /** What an attempt to probe would be told. */
 function whyNone(pattern: string, options: Options): string {
-  const { diagnostics } = compileScript({ name: "-l", text: `${pattern} { }` }, { pid: options.pid, unsafe: true });
-  const error = diagnostics.find(({ severity, code }) => severity === "error" && code === "name");
+  const problem = (of: string): Diagnostic | undefined => compileScript({ name: "-l", text: `${of} { }` }, { pid: options.pid, unsafe: true }).diagnostics
+    .find(({ severity, code }) => severity === "error" && code === "name");
+  if (/^[^:]*(?:\/|\.bt$)/.test(pattern)) return `it appears that '${pattern}' is a filename but the file does not exist`;
+  // Of a file without a function the file is asked about.
+  const error = problem(pattern) ?? (/^[^:]+:[^:]*\/[^:]*$/.test(pattern) ? problem(`${pattern}:*`) : undefined);
   const help = error?.help === undefined ? "" : `\n${error.help}`;
   return error === undefined || !pattern.includes(":") ? `no probe matches \`${pattern}\`` : `${error.message}${help}`;
 }

@@ -214,8 +214,8 @@ export type Instruction =
   | { readonly op: "write-user"; readonly result?: Value; readonly address: Value; readonly from: Place; readonly size: number }
   /** Address of this CPU's (or the given CPU's) copy of a per-CPU kernel variable; 0 when there is none. */
   | { readonly op: "percpu-address"; readonly result: Value; readonly symbol: string; readonly cpu?: Value }
-  /** Prints `values` numbers of 8 bytes at `data` by a format of the kernel's own, into a pinned iterator's file. */
-  | { readonly op: "sequence-print"; readonly sequence: Value; readonly format: Place; readonly formatSize: number; readonly data: Place; readonly values: number }
+  /** Prints `values` numbers of 8 bytes at `data` by a format of the kernel's own, into a pinned iterator's file, or without one into the kernel's trace. */
+  | { readonly op: "kernel-print"; readonly sequence?: Value; readonly format: Place; readonly formatSize: number; readonly data: Place; readonly values: number }
   /** Hands out a packet (packets.ts): 0, or a negative error. `skb`: a pointer that the verifier knows. */
   | { readonly op: "packet"; readonly result: Value; readonly file: number; readonly skb: Value; readonly length: Value; readonly skipped: Value; readonly whole: Value }
   | { readonly op: "socket-cookie"; readonly result: Value; readonly socket: Value }

@@ -117,7 +117,7 @@ export function printInstruction(i: Instruction): string {
     case "write-user": return `${result}write-user v${i.address} ${printPlace(i.from)}:${i.size}`;
     case "percpu-address": return `${result}percpu-address ${i.symbol}${i.cpu === undefined ? "" : ` cpu v${i.cpu}`}`;
     case "address-of": return `${result}address-of ${i.what.kind === "map" ? `map ${i.what.map}` : printPlace(i.what)}`;
-    case "sequence-print": return `sequence-print v${i.sequence} ${printPlace(i.format)}:${i.formatSize} ${printPlace(i.data)} of ${i.values}`;
+    case "kernel-print": return `kernel-print ${i.sequence === undefined ? "" : `v${i.sequence} `}${printPlace(i.format)}:${i.formatSize} ${printPlace(i.data)} of ${i.values}`;
     case "packet": return `${result}packet file ${i.file} v${i.skb} length v${i.length} without v${i.skipped} of v${i.whole}`;
     case "socket-cookie": return `${result}socket-cookie v${i.socket}`;
     case "parse-address": return `parse-address ${printPlace(i.to)} ${printBytes(i.text)}`;

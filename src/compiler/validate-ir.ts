@@ -77,7 +77,7 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
   const source = (s: Source): void => { if (s.kind === "copy") inBounds(s.from, s.size); };
   switch (i.op) {
     case "load": inBounds(i.from, i.size); break;
-    case "sequence-print": inBounds(i.format, i.formatSize); inBounds(i.data, i.values * 8); break;
+    case "kernel-print": inBounds(i.format, i.formatSize); inBounds(i.data, i.values * 8); break;
     case "address-of": if (i.what.kind !== "map") inBounds(i.what, 0); break;
     case "store": inBounds(i.to, i.size); break;
     case "zero": inBounds(i.at, i.size); break;

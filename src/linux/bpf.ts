@@ -186,7 +186,8 @@ export function loadBtf(btf: Uint8Array): number {
 // Keys and values of single operations go through memory whose address is known: no allocation, no BigInt.
 let arena = new Uint8Array(0);
 let arenaAddress = 0;
-const keyLimit = 512;
+/** Where the value lies: behind the key. */
+let valueAt = 0;
 function arenaFor(size: number): void {
   if (arena.length >= size) return;
   arena = new Uint8Array(Math.max(8192, size));
@@ -194,12 +195,13 @@ function arenaFor(size: number): void {
 }
 
 function element(fd: number, key: Uint8Array, room: number): void {
-  arenaFor(keyLimit + room);
+  valueAt = (key.length + 7) & ~7;
+  arenaFor(valueAt + room);
   arena.set(key, 0);
   attr.clear();
   attr.u32(0, fd);
   attr.address(8, arenaAddress);
-  attr.address(16, arenaAddress + keyLimit);
+  attr.address(16, arenaAddress + valueAt);
 }
 
 /**
@@ -209,7 +211,7 @@ function element(fd: number, key: Uint8Array, room: number): void {
 export function mapLookup(fd: number, key: Uint8Array, valueSize: number): Uint8Array | undefined {
   element(fd, key, valueSize);
   const result = bpf(MAP_LOOKUP_ELEM);
-  if (result >= 0) return arena.slice(keyLimit, keyLimit + valueSize);
+  if (result >= 0) return arena.slice(valueAt, valueAt + valueSize);
   if (result === -ENOENT) return undefined;
   throw bpfError(MAP_LOOKUP_ELEM, result, "read a map entry");
 }
@@ -217,7 +219,7 @@ export function mapLookup(fd: number, key: Uint8Array, valueSize: number): Uint8
 /** Flags: 0 any, 1 only new, 2 only existing. */
 export function mapUpdate(fd: number, key: Uint8Array, value: Uint8Array, flags = 0): void {
   element(fd, key, value.length);
-  arena.set(value, keyLimit);
+  arena.set(value, valueAt);
   attr.u32(24, flags);
   const result = bpf(MAP_UPDATE_ELEM);
   if (result < 0) throw bpfError(MAP_UPDATE_ELEM, result, "write a map entry", result === -E2BIG ? "the map is full" : undefined);
@@ -249,7 +251,7 @@ export function mapNextKey(fd: number, key: Uint8Array | null, keySize: number):
   element(fd, key ?? arena.subarray(0, 0), keySize);
   if (key === null) attr.address(8, 0);
   const result = bpf(MAP_GET_NEXT_KEY);
-  if (result >= 0) return arena.slice(keyLimit, keyLimit + keySize);
+  if (result >= 0) return arena.slice(valueAt, valueAt + keySize);
   if (result === -ENOENT) return undefined;
   throw bpfError(MAP_GET_NEXT_KEY, result, "walk a map");
 }

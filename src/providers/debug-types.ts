@@ -239,9 +239,11 @@ export function bytesOfDebugType(type: DebugType): number {
   }
 }
 
-/** A type as its language writes it, without qualifiers: `struct out *`, `std::string &`, `int [3]`. */
+/** A type, and a name that has it: `const struct out* to`, `std::string& text`, `int list[3]`. */
 export function spellDebugType(type: DebugType, name = ""): string {
-  const named = (text: string): string => (name === "" ? text : `${text}${/[*&]$/.test(text) ? "" : " "}${name}`);
+  const behind = type.kind === "pointer" && type.constant === true;
+  const before = type.constant === true && !behind ? "const " : "";
+  const named = (text: string): string => `${before}${text}${behind ? " const" : ""}${name === "" ? "" : ` ${name}`}`;
   switch (type.kind) {
     case "void": return named("void");
     case "function": return `void (${name})()`;
@@ -258,8 +260,7 @@ export function spellDebugType(type: DebugType, name = ""): string {
       if (target.kind === "function") return `void (${sign}${name})()`;
       if (target.kind === "array") return spellDebugType(target, `(${sign}${name})`);
       if (type.name !== undefined && /^[&*]/.test(type.name)) return named(type.name);
-      const text = spellDebugType(target);
-      return named(`${text}${/[*&]$/.test(text) ? "" : " "}${sign}`);
+      return named(`${spellDebugType(target)}${sign}`);
     }
     case "array": return spellDebugType(type.element(), `${name}${type.lengths.map((length) => `[${length === 0 ? "" : length}]`).join("")}`);
   }

@@ -2,11 +2,10 @@
 import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../linux/bpf.ts";
 import { Attaching } from "./attachment.ts";
 import { bpfPattern, listBpf, resolveBpf } from "./bpf-programs.ts";
-import { declare } from "./declared-type.ts";
 import { functionArguments, numberedSlots, valueAt } from "./function-arguments.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import { findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern } from "./kernel-functions.ts";
+import { describeFunction, findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern } from "./kernel-functions.ts";
 import type { Provider } from "./provider.ts";
 import { missing, wrongParts, type Variant } from "./resolution.ts";
 import type { KernelFunction, System } from "./system.ts";
@@ -32,7 +31,7 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
         if (!matches(pattern.module ?? "*", module)) continue;
         const probe = `${name}:${module}:${found}`;
         const target = options.verbose ? system.kernelFunction(found) : undefined;
-        yield target ? { probe, details: describe(target, name === "fexit") } : { probe };
+        yield target ? { probe, details: describeFunction(target, name === "fentry" ? ["arguments"] : ["arguments", "result"]) } : { probe };
       }
     },
 
@@ -94,12 +93,6 @@ function sharedName(spec: ProbeSpec, pattern: FunctionPattern, module: string, s
     severity: "warning", code: "name", span: spec.span, message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes ${which}`,
     ...(help === undefined ? {} : { help }),
   }];
-}
-
-function describe({ parameters, result, spelled }: KernelFunction, returns: boolean): string[] {
-  const known = spelled?.() ?? [];
-  return [...parameters, ...(returns && result.kind !== "void" ? [{ name: "retval", type: result }] : [])]
-    .map(({ type, name }, i) => `    ${known[i] === undefined ? declare(type, name) : `${known[i]} ${name}`}`);
 }
 
 export const fentry = trampoline("fentry", ["f", "kfunc"], BPF_TRACE_FENTRY);

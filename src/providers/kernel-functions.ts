@@ -1,14 +1,25 @@
 // Names of kernel functions in probe specs: `fn`, `module:fn`, wildcards, and what to say when there is none.
 import { hasWildcard, matcher, matches } from "./wildcard.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
+import { declare } from "./declared-type.ts";
 import { didYouMean, missing } from "./resolution.ts";
-import type { System } from "./system.ts";
+import type { KernelFunction, System } from "./system.ts";
 
 export interface FunctionPattern { readonly module: string | undefined; readonly name: string }
 
 /** The last one or two parts. */
 export function functionPattern(parts: readonly string[]): FunctionPattern {
   return parts.length > 1 ? { module: parts[0], name: parts[1] } : { module: undefined, name: parts[0] ?? "*" };
+}
+
+/** What a listing tells of a function, a line each. */
+export function describeFunction({ parameters, result, spelled }: KernelFunction, what: readonly ("arguments" | "result")[]): string[] {
+  const known = spelled?.() ?? [];
+  const line = ({ type, name }: KernelFunction["parameters"][number], i: number): string => `    ${known[i] === undefined ? declare(type, name) : `${known[i]} ${name}`}`;
+  return [
+    ...(what.includes("arguments") ? parameters.map(line) : []),
+    ...(what.includes("result") && result.kind !== "void" ? [line({ name: "retval", type: result }, parameters.length)] : []),
+  ];
 }
 
 /** Names that match. A name without wildcards is looked up, which needs no list; `typed`: wildcards mean what BTF describes. */

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import { u64, type Type } from "../language/types.ts";
 import { kprobes, kretprobes } from "./attachers.ts";
 import { scalarArgument } from "./function-arguments.ts";
-import { findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
+import { describeFunction, findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Provider, ResolveOptions } from "./provider.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
@@ -29,12 +29,13 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}[:MODULE]@FILE:LINE[:COLUMN]`,
     doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard; source lines of the kernel.",
 
-    *list(parts, system) {
+    *list(parts, system, options) {
       const pattern = functionPattern(parts);
       for (const found of system.kernelFunctions()) {
         if (!matches(pattern.name, found)) continue;
         if (pattern.module !== undefined && !matches(pattern.module, system.functionModule(found) ?? "")) continue;
-        yield { probe: `${name}:${found}` };
+        const target = options.verbose ? system.kernelFunction(found) : undefined;
+        yield { probe: `${name}:${found}`, ...(target === undefined ? {} : { details: describeFunction(target, [returns ? "result" : "arguments"]) }) };
       }
     },
 

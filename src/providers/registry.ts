@@ -95,8 +95,10 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
   return { ...base, message: `\`${spec.provider}\` is not a kind of probe`, ...(help === undefined ? {} : { help }) };
 }
 
-/** Kinds that a search over all kinds leaves out: their lists cost reading every binary, or say nothing. */
-const onlyWhenAsked = new Set(["uprobe", "uretprobe", "insn", "ret", "plt", "usdt", "process", "thread", "test", "bench"]);
+/** Kinds that a search over all kinds leaves out, where it names no file and no process: their lists cost reading every binary. */
+const inFiles = new Set(["uprobe", "plt", "usdt"]);
+/** Kinds whose lists say nothing that another's does not. */
+const onlyWhenAsked = new Set(["uretprobe", "insn", "ret", "process", "thread", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern
@@ -109,14 +111,20 @@ export function* listProbes(pattern: string | undefined, system: System, options
     yield* exact.list(rest, system, options);
     return;
   }
-  const searched = allProviders().filter((provider) => !onlyWhenAsked.has(provider.name));
+  const files = options.pid !== undefined || rest[0]?.includes("/") === true;
+  const searched = allProviders().filter(({ name }) => !onlyWhenAsked.has(name) && (files || !inFiles.has(name)));
   if (rest.length === 0) {
     // Every provider takes a lone part for the name of what is probed.
     for (const provider of searched) yield* provider.list([first], system, options);
     return;
   }
   for (const provider of searched) {
-    if ([provider.name, ...provider.aliases].some((name) => matches(first, name))) yield* provider.list(rest, system, options);
+    if (![provider.name, ...provider.aliases].some((name) => matches(first, name))) continue;
+    // Some kinds list all that they have, whatever they are asked for.
+    for (const listed of provider.list(rest, system, options)) {
+      const [, ...parts] = splitPattern(listed.probe);
+      if (parts.length > 0 && matches(rest.at(-1)!, parts.at(-1)!)) yield listed;
+    }
   }
 }
 

@@ -31,12 +31,13 @@ function watch(name: "watchpoint" | "asyncwatchpoint", alias: string): Provider 
         return refused(spec, "arguments", `\`${addressText}\` is not an address`, "watch a number such as 0x10000000; functions' arguments cannot be watched");
       }
       const length = Number(parseCount(lengthText) ?? 0n);
-      if (![1, 2, 4, 8].includes(length)) return refused(spec, "arguments", `a watchpoint's length is 1, 2, 4 or 8, not \`${lengthText}\``);
-      if (address % BigInt(length) !== 0n) return refused(spec, "arguments", `the address must be a multiple of the length, ${length}`);
+      if (![1, 2, 4, 8].includes(length)) return refused(spec, "arguments", `watchpoint length must be one of 1, 2, 4, 8, not \`${lengthText}\``);
       const mode = modes[modeText.split("").sort().join("")];
-      if (mode === undefined) return refused(spec, "arguments", `\`${modeText}\` is not a watchpoint's mode`, `the modes are ${Object.keys(modes).join(", ")}`);
-      if (mode === 4 && length !== 8) return refused(spec, "arguments", "a watchpoint on execution has the length 8");
-      const data: WatchSite = { address, length, mode };
+      if (mode === undefined) return refused(spec, "arguments", `invalid watchpoint mode: \`${modeText}\``, `the modes are ${Object.keys(modes).join(", ")}`);
+      const executed = mode === modes.x;
+      if (!executed && address % BigInt(length) !== 0n) return refused(spec, "arguments", `the address must be a multiple of the length, ${length}`);
+      // An instruction is watched where it begins, however long it is; the kernel wants the size of a long.
+      const data: WatchSite = { address, length: executed ? 8 : length, mode };
       const context = { ...perfEventContext(name, system), defaultSpace: "user" as const };
       return resolved({ context, provider: name, sites: [{ name: `${name}:${spec.parts.join(":")}`, data }] });
     },

@@ -179,4 +179,12 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "sizes of constants", script: `enum E { A = 4, B }; ${begin("print((sizeof(A), sizeof(B + 1), sizeof(TASK_COMM_LEN)));")}`, output: `(8, 8, 8)\n${end}` },
   { name: "the probe's name as text", output: `interval:ms:3 13\n${end}`,
     script: 'interval:ms:3, interval:s:10 { if (strcontains(probe, ":ms:") && probe != "interval:s:10" && strncmp(probe, "interval:ms", 11) == 0) { printf("%s %d\\n", probe, strlen(probe)); exit(); } }' },
+  { name: "structs, and arrays of them, are keys and parts of keys", script: `struct A { int x; int y; }; struct B { struct A as[2]; }; ${begin(
+    "$b = (struct B*)0; @[*$b] = 1; @a[$b.as] = 2; @p[$b.as[0], 1] = 3; @c[$b.as[1]] = count(); for ($kv : @p) { print(($kv.0.0.x, $kv.0.1)); } print((@p[$b.as[0], 1], has_key(@a, $b.as), len(@c))); delete(@p, ($b.as[0], 1)); print(len(@p));")}`,
+    output: `(0, 1)\n(3, true, 1)\n0\n${maps("@[{ .as = [{ .x = 0, .y = 0 },{ .x = 0, .y = 0 }] }]: 1\n@a[[{ .x = 0, .y = 0 },{ .x = 0, .y = 0 }]]: 2\n@c[{ .x = 0, .y = 0 }]: 1\n")}` },
+  { name: "a long text as key, value and loop's variable", output: `9999\n9999\ntrue\n7\n1\n${end}`,
+    script: begin(`$t = "${"A".repeat(9999)}"; @k[$t] = 7; for ($kv : @k) { print(strlen($kv.0)); } @v[1] = $t; for ($kv : @v) { print(strlen($kv.1)); } @s = $t; print(@s == $t); print(@k[$t]); print(delete(@k, $t) ? 1 : 0); clear(@k); clear(@v); clear(@s);`) },
+  { name: "floating-point members have their place", script: `struct S { float f; double d; int x; }; ${begin("$s = (struct S*)0; print((sizeof(struct S), offsetof(struct S, x), sizeof(float))); print(*$s); print($s.d);")}`,
+    output: `(24, 16, 4)\n{ .f = 0, .d = 0, .x = 0 }\n0\n${end}` },
+  { name: "a negative number of entries is all of them", script: begin("@m[1] = 1; @m[2] = 2; print(@m, -1); clear(@m);"), output: `@m[1]: 1\n@m[2]: 2\n${end}` },
 ];

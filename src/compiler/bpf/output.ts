@@ -56,9 +56,10 @@ export function emitPacket(scope: FunctionScope, { result, file, skb, length: by
   emitter.move(scope.resultRegister(result), emitter.copy(0));
 }
 
-export function printSequence(scope: FunctionScope, { sequence, format, formatSize, data, values }: Of<"sequence-print">): void {
-  scope.emitter.call(
-    "seq_printf", inRegister(scope.use(sequence)), addressOf(scope.place(format)), constant(formatSize), addressOf(scope.place(data)), constant(values * 8));
+export function printInKernel(scope: FunctionScope, { sequence, format, formatSize, data, values }: Of<"kernel-print">): void {
+  const what = [addressOf(scope.place(format)), constant(formatSize), addressOf(scope.place(data)), constant(values * 8)];
+  if (sequence === undefined) scope.emitter.call("trace_vprintk", ...what);
+  else scope.emitter.call("seq_printf", inRegister(scope.use(sequence)), ...what);
 }
 
 export function sendSignal(scope: FunctionScope, instruction: Of<"signal">): void {

@@ -10,7 +10,7 @@ import {
   entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
 } from "./map-operations.ts";
 import { concatStrings, cutString, fill, zero } from "./memory.ts";
-import { emitEvent, emitPacket, overrideReturn, printSequence, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
+import { emitEvent, emitPacket, overrideReturn, printInKernel, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
@@ -165,7 +165,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "percpu-address": return generatePercpuAddress(scope, instruction);
     case "address-of": return generateAddressOf(scope, instruction);
     case "socket-cookie": return socketCookie(scope, instruction);
-    case "sequence-print": return printSequence(scope, instruction);
+    case "kernel-print": return printInKernel(scope, instruction);
     case "packet": return emitPacket(scope, instruction);
     case "parse-address": return storeAddress(scope, instruction);
   }

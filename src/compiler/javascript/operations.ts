@@ -179,7 +179,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "address-of":
       out.missing("the address of a variable");
       return;
-    case "sequence-print":
+    case "kernel-print":
       out.missing("printf() into a file of the kernel");
       return;
     case "packet":

@@ -10,7 +10,7 @@ import { contextOf } from "./fetch.ts";
 import { keyPlace, mapOf } from "./map-access.ts";
 import { addressOf } from "./memory.ts";
 import { send, type Field } from "./send.ts";
-import { printInto } from "./sequence.ts";
+import { printInto, printIntoTrace } from "./sequence.ts";
 import type { FunctionState } from "./state.ts";
 
 /** Lowers an action; false when the call is not one. */
@@ -25,6 +25,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "printf": formatted(f, e, (format) => ({ kind: "printf", format, to: "output" })); return true;
     case "errorf": formatted(f, e, (format) => ({ kind: "printf", format, to: "error" })); return true;
     case "warnf": formatted(f, e, (format) => ({ kind: "printf", format, to: "warning" })); return true;
+    case "debugf": printIntoTrace(f, e); return true;
     case "cat": formatted(f, e, (format) => ({ kind: "cat", format })); return true;
     case "system": formatted(f, e, (format) => ({ kind: "system", format })); return true;
     case "print": print(f, e); return true;

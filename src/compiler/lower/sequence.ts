@@ -1,5 +1,5 @@
-// printf in a pinned iterator: whoever reads the file makes the kernel run the handler and gets what it prints, written by the
-// kernel itself (bpf_seq_printf), since strobe is gone by then.
+// What the kernel itself prints. printf in a pinned iterator: whoever reads the file makes the kernel run the handler and gets what
+// it prints (bpf_seq_printf), since strobe is gone by then. And debugf, into the kernel's trace (bpf_trace_vprintk).
 import { parsePrintf, type PrintfConversion } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -22,9 +22,17 @@ export function printInto(f: FunctionState, e: Call, sequence: Fetch): void {
   if (e.name !== "printf") {
     return f.refuse(e.span, `\`${e.name}()\` is done by strobe, which is gone when a pinned iterator is read`, "print with printf(), or leave the pin out");
   }
+  printAll(f, e, new Calls(f, "a pinned iterator", fetchValue(f, sequence)));
+}
+
+/** `debugf("…", …)` */
+export function printIntoTrace(f: FunctionState, e: Call): void {
+  printAll(f, e, new Calls(f, "debugf()", undefined));
+}
+
+function printAll(f: FunctionState, e: Call, calls: Calls): void {
   const [first, ...values] = e.args;
   const { pieces } = parsePrintf(literalText(first));
-  const calls = new Calls(f, fetchValue(f, sequence));
   let next = 0;
   for (const piece of pieces) {
     if (typeof piece === "string") calls.text(piece);
@@ -36,13 +44,15 @@ export function printInto(f: FunctionState, e: Call, sequence: Fetch): void {
 /** As many calls of the kernel's printf as one of strobe's takes. */
 class Calls {
   readonly #f: FunctionState;
-  readonly #sequence: Value;
+  readonly #printer: string;
+  readonly #sequence: Value | undefined;
   #format = "";
   #values: Value[] = [];
   #bytes = 0;
 
-  constructor(f: FunctionState, sequence: Value) {
+  constructor(f: FunctionState, printer: string, sequence: Value | undefined) {
     this.#f = f;
+    this.#printer = printer;
     this.#sequence = sequence;
   }
 
@@ -57,7 +67,7 @@ class Calls {
   value(conversion: PrintfConversion, e: Expression): void {
     const { letter, flags, width, precision } = conversion;
     const f = this.#f;
-    const no = (why: string): never => f.refuse(e.span, `a pinned iterator cannot print this: ${why}`, "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width");
+    const no = (why: string): never => f.refuse(e.span, `${this.#printer} cannot print this: ${why}`, "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width");
     if (precision !== -1) return no("the kernel knows no precision");
     if (/[#']/.test(flags)) return no(`the kernel knows no \`${/[#']/.exec(flags)?.[0]}\` in a conversion`);
     const spec = `%${flags}${width === 0 ? "" : width}`;
@@ -125,7 +135,7 @@ class Calls {
     const data = this.#f.slotOf("values", Math.max(8, this.#values.length * 8));
     if (this.#values.length === 0) build.emit({ op: "zero", at: data, size: 8 });
     this.#values.forEach((value, i) => build.emit({ op: "store", to: at(data, i * 8), value, size: 8 }));
-    build.emit({ op: "sequence-print", sequence: this.#sequence, format, formatSize: bytes.length, data, values: this.#values.length });
+    build.emit({ op: "kernel-print", ...(this.#sequence === undefined ? {} : { sequence: this.#sequence }), format, formatSize: bytes.length, data, values: this.#values.length });
     this.#format = "";
     this.#values = [];
     this.#bytes = 0;

@@ -36,7 +36,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "signal": return { ...i, signal: to(i.signal) };
     case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
     case "socket-cookie": return { ...i, socket: to(i.socket) };
-    case "sequence-print": return { ...i, sequence: to(i.sequence) };
+    case "kernel-print": return i.sequence === undefined ? i : { ...i, sequence: to(i.sequence) };
     case "packet": return { ...i, skb: to(i.skb), length: to(i.length), skipped: to(i.skipped), whole: to(i.whole) };
     case "constant":
     case "builtin":
@@ -97,7 +97,7 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "cut-string": return { ...i, to: moved(i.to, written), text: moved(i.text, read) };
     case "string-length": return { ...i, text: moved(i.text, read) };
     case "stack-length": return { ...i, stack: moved(i.stack, read) };
-    case "sequence-print": return { ...i, format: moved(i.format, read), data: moved(i.data, read) };
+    case "kernel-print": return { ...i, format: moved(i.format, read), data: moved(i.data, read) };
     case "entry-copy":
     case "map-copy": return { ...i, to: moved(i.to, written) };
     case "map-lookup": return { ...i, key: moved(i.key, read) };
@@ -241,7 +241,7 @@ export function isPure(instruction: Instruction): boolean {
     case "override":
     case "write-user":
     case "packet":
-    case "sequence-print":
+    case "kernel-print":
     case "cut-string":
     case "parse-address": return false;
   }

@@ -126,7 +126,8 @@ export type LocationExpression =
   | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: LocationExpression; readonly right: LocationExpression };
 
 /** Types as debug information has them, cv-qualifiers looked through. Cycles go through functions, so that a type is decoded when asked. */
-export type DebugType =
+/** `constant`: as written there, `const`. */
+export type DebugType = { readonly constant?: true } & (
   | { readonly kind: "void" }
   | { readonly kind: "base"; readonly name: string; readonly bytes: number; readonly encoding: "boolean" | "signed" | "unsigned" | "char" | "unsigned-char" | "utf" | "float" | "complex" | "other" }
   | { readonly kind: "pointer"; readonly flavour: "pointer" | "reference" | "rvalue-reference"; readonly bytes: number; readonly name?: string; target(): DebugType }
@@ -135,7 +136,7 @@ export type DebugType =
   | { readonly kind: "array"; readonly lengths: readonly number[]; element(): DebugType }
   | { readonly kind: "enum"; readonly name: string; readonly bytes: number; readonly signed: boolean; values(): readonly { readonly name: string; readonly value: bigint }[] }
   | { readonly kind: "typedef"; readonly name: string; target(): DebugType }
-  | { readonly kind: "function" };
+  | { readonly kind: "function" });
 
 /** `base`: a C++ base class, whose members are members of this too. Static members are left out. */
 export interface DebugMember {

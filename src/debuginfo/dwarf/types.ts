@@ -44,7 +44,11 @@ function made(entry: Entry, depth: number): DebugType {
     case TAG.enumeration_type: return enumeration(entry);
     case TAG.typedef: case TAG.template_alias: return { kind: "typedef", name: qualifiedName(entry), target: () => typeOf(entry) };
     case TAG.subroutine_type: return { kind: "function" };
-    case TAG.const_type: case TAG.volatile_type: case TAG.restrict_type: case TAG.atomic_type: case TAG.immutable_type:
+    case TAG.const_type: {
+      const target = entry.reference(AT.type);
+      return { ...(target === undefined ? VOID : made(target, depth + 1)), constant: true };
+    }
+    case TAG.volatile_type: case TAG.restrict_type: case TAG.atomic_type: case TAG.immutable_type:
     case TAG.packed_type: case TAG.shared_type: case TAG.subrange_type: {
       const target = entry.reference(AT.type);
       return target === undefined ? VOID : made(target, depth + 1);

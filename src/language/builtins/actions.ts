@@ -8,6 +8,7 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "printf", form: "function", arity: [1, 255], signature: "printf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints values by a format." },
   { name: "errorf", form: "function", arity: [1, 255], signature: "errorf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Like printf, as an error with the place in the script." },
   { name: "warnf", form: "function", arity: [1, 255], signature: "warnf(\"format\", …)", placement: "both", statement: true, type: voidType, doc: "Like printf, as a warning with the place in the script." },
+  { name: "debugf", spelling: { typescript: [] }, form: "function", arity: [1, 255], signature: "debugf(\"format\", …)", placement: "kernel", statement: true, kernel: "5.16", type: voidType, doc: "Like printf, into the kernel's trace (/sys/kernel/tracing/trace_pipe)." },
   { name: "time", form: "both", arity: [0, 1], signature: "time([\"format\"])", placement: "both", statement: true, type: voidType, doc: "Prints the time of day when the event is handled." },
   { name: "cat", form: "function", arity: [1, 255], signature: "cat(\"file name format\", …)", placement: "both", statement: true, type: voidType, doc: "Prints a file." },
   { name: "join", form: "function", arity: [1, 2], signature: "join(strings [, separator])", placement: "kernel", statement: true, type: voidType, doc: "Prints an array of strings on one line." },

@@ -20,7 +20,7 @@ export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess;
   const map = mapState(body, node.name, node.span);
   const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
   for (const key of keys) {
-    if (key.type.kind === "struct" || key.type.kind === "aggregate") report(body, "type", key.span, `${describeOne(key.type)} cannot be a map's key`);
+    if (key.type.kind === "aggregate") report(body, "type", key.span, `${describeOne(key.type)} cannot be a map's key`);
   }
   mergeKeys(body, map, keys.map((key) => key.type), node.span);
   return { access: { ...node, keys, map: map.index, type: unknownType }, map };

@@ -7,7 +7,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { integerLiteral, report } from "./pass.ts";
+import { integerLiteral, report, warn } from "./pass.ts";
 import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -41,6 +41,11 @@ function asInt(register: Expression): Expression {
   };
 }
 
+const debugged: CallCheck = (call, body) => {
+  warn(body, "unused", call.span, "the debugf() builtin is not recommended for production use: it prints into the kernel's trace, which all share");
+  return formatted(call, body);
+};
+
 /** A typed event, by its name, for the program that this script is part of. */
 const emit: CallCheck = (call, body) => {
   const [name, record] = call.args as [Expression, Expression];
@@ -53,7 +58,7 @@ const emit: CallCheck = (call, body) => {
 
 const print: CallCheck = (call, body) => {
   const [first, ...rest] = call.args as [Expression, ...Expression[]];
-  const numbers = rest.map((arg) => literalArgument(arg, `print()'s top and divisor`, body));
+  const numbers = rest.map((arg, i) => literalArgument(arg, `print()'s top and divisor`, i === 0, body));
   if (first.kind !== "map") {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
     return { ...call, args: [checkValue(first, body)], type: voidType };
@@ -69,14 +74,16 @@ const print: CallCheck = (call, body) => {
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
 };
 
-function literalArgument(node: Expression, what: string, body: Body): Expression {
+/** `negative`: it means 0, all of them. */
+function literalArgument(node: Expression, what: string, negative: boolean, body: Body): Expression {
   const checked = checkValue(node, body);
   const constant = constantOf(checked);
   if (constant === undefined) {
     if (checked.type.kind !== "unknown") report(body, "arguments", node.span, `${what} must be constants`);
     return checked;
   }
-  if (constant < 0n) report(body, "limit", node.span, `${what} cannot be negative`);
+  if (constant < 0n && negative) return integerLiteral(0n, literalType(0n), node.span);
+  if (constant < 0n) report(body, "limit", node.span, "print()'s divisor cannot be negative");
   return integerLiteral(constant, literalType(constant), node.span);
 }
 
@@ -140,6 +147,6 @@ const assertText: CallCheck = (call, body) => {
 };
 
 export const outputCalls: Readonly<Record<string, CallCheck>> = {
-  printf: formatted, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
+  printf: formatted, debugf: debugged, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
   print, emit, time, exit, unwatch, join, static_assert: staticAssert, fail, assert_str: assertText,
 };

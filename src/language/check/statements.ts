@@ -19,9 +19,22 @@ export function checkBlock(block: Block, body: Body): Block {
   body.scopes.push(new Map());
   const statements = block.statements.map((statement) => checkStatement(statement, body));
   body.scopes.pop();
-  const left = block.statements.findIndex(({ kind }) => kind === "return" || kind === "break" || kind === "continue");
-  if (left >= 0 && left < block.statements.length - 1) warn(body, "unused", block.statements[left + 1].span, "nothing leads here");
+  const left = block.statements.findIndex(leaves);
+  const behind = left < 0 ? undefined : block.statements[left + 1];
+  // `exit(); return;` says the same twice.
+  if (behind !== undefined && (behind.kind !== "return" || block.statements[left].kind !== "expression")) warn(body, "unused", behind.span, "unreachable statement");
   return { ...block, statements };
+}
+
+/** Nothing behind it in its block runs. */
+function leaves(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "return": case "break": case "continue": return true;
+    case "expression": return (statement.expression.kind === "call" || statement.expression.kind === "builtin") && statement.expression.name === "exit";
+    case "block": return statement.statements.some(leaves);
+    case "if": return statement.otherwise !== undefined && leaves(statement.then) && leaves(statement.otherwise);
+    default: return false;
+  }
 }
 
 export function checkBlockExpression(node: BlockExpression, body: Body): Expression {

@@ -17,6 +17,8 @@ const basic: ReadonlyMap<string, Type> = new Map<string, Type>([
   ["long", i64], ["long int", i64], ["signed long", i64], ["unsigned long", u64], ["unsigned long int", u64], ["long unsigned int", u64],
   ["long long", i64], ["long long int", i64], ["signed long long", i64], ["unsigned long long", u64], ["long long unsigned int", u64],
   ["unsigned long long int", u64],
+  // Shown, never computed with.
+  ["float", { kind: "named", of: "float32" }], ["double", { kind: "named", of: "float64" }],
   ["size_t", u64], ["ssize_t", i64], ["uintptr_t", u64], ["intptr_t", i64], ["off_t", i64], ["pid_t", i32], ["uid_t", u32], ["gid_t", u32],
   ...([[8, i8, u8], [16, i16, u16], [32, i32, u32], [64, i64, u64]] as const).flatMap(([bits, signed, unsigned]): [string, Type][] => [
     [`int${bits}`, signed], [`int${bits}_t`, signed], [`s${bits}`, signed], [`__s${bits}`, signed],

@@ -113,7 +113,7 @@ export function describe(type: Type): string {
     case "tuple": return `(${type.elements.map(describe).join(",")})`;
     case "record": return `record { ${type.fields.map((f) => `.${f.name} = ${describe(f.type)}`).join(", ")} }`;
     case "stack": return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
-    case "named": return `${type.of}_t`;
+    case "named": return type.of === "float32" ? "float" : type.of === "float64" ? "double" : `${type.of}_t`;
     case "aggregate": return `${type.aggregate}_t`;
   }
 }
