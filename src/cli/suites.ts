@@ -33,21 +33,32 @@ interface Ran {
   readonly output: string;
 }
 
+/** `-f json`: a line each. */
+function tell(type: "test_result" | "benchmark_result", name: string, result: object): void {
+  process.stdout.write(`${JSON.stringify({ type, data: { [name]: result } })}\n`);
+}
+
 async function runTests(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
+  const json = options.format === "json";
   const tests = (count: number): string => `${count} ${count === 1 ? "test" : "tests"}`;
-  say("==========", `Running ${tests(names.length)}.`);
+  if (!json) say("==========", `Running ${tests(names.length)}.`);
   const failed: string[] = [];
   for (const name of names) {
-    say(" RUN      ", name);
+    if (!json) say(" RUN      ", name);
     const started = process.hrtime.bigint();
     const ran = await runOne(source, positional, { kind: "test", name }, options);
-    const took = `${name} (${Number((process.hrtime.bigint() - started) / 1000n)} μs)`;
-    if (ran.failed) {
+    const duration = Number((process.hrtime.bigint() - started) / 1000n);
+    const took = `${name} (${duration} μs)`;
+    if (json) {
+      tell("test_result", name, { duration, passed: !ran.failed, output: ran.output });
+      if (ran.failed) failed.push(name);
+    } else if (ran.failed) {
       failed.push(name);
       process.stdout.write(ran.output);
       say("  FAILED  ", took, false);
     } else say("       OK ", took);
   }
+  if (json) return failed.length === 0 ? 0 : 1;
   say("==========", `${tests(names.length)} ran.`);
   say("  PASSED  ", `${tests(names.length - failed.length)}.`);
   if (failed.length === 0) return 0;
@@ -62,14 +73,17 @@ function say(mark: string, text: string, good = true): void {
 }
 
 async function runBenches(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
-  process.stdout.write(`${"Benchmark".padEnd(41)}${"Time(ns)".padEnd(17)}Iterations\n${"-".repeat(66)}\n`);
+  const json = options.format === "json";
+  const row = (name: string, nanoseconds: string | number, runs: string | number): string => `${name.padEnd(41)}${String(nanoseconds).padEnd(15)}${runs}\n`;
+  if (!json) process.stdout.write(`${row("Benchmark", "Time(ns)", "Iterations")}${"-".repeat(66)}\n`);
   let exitCode = 0;
   for (const name of names) {
     const { failed, measured, output } = await runOne(source, positional, { kind: "bench", name }, options);
     if (measured === undefined || failed) {
       process.stderr.write(`${output}strobe: ${name} could not be measured\n`);
       exitCode = 1;
-    } else process.stdout.write(`${name.padEnd(41)}${String(Math.round(measured.nanoseconds)).padEnd(17)}${measured.runs}\n`);
+    } else if (json) tell("benchmark_result", name, { average: Math.round(measured.nanoseconds), iters: measured.runs });
+    else process.stdout.write(row(name, Math.round(measured.nanoseconds), measured.runs));
   }
   return exitCode;
 }

@@ -94,7 +94,7 @@ export function findProgram(name: string): string | undefined {
   });
 }
 
-/** Words of a command line: 'literal', "with \" and \\", back\ slashes. An unclosed quote goes to the end. */
+/** Words of a command line: 'literal', "with \" and \\", back\ slashes. @throws where a quote is never closed */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -119,6 +119,7 @@ export function splitWords(text: string): string[] {
       word = (word ?? "") + c;
     }
   }
+  if (quote !== "") throw new Error(`the command ends within ${quote === "'" ? "single" : "double"} quotes: ${text}`);
   if (word !== undefined) words.push(word);
   return words;
 }

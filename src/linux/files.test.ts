@@ -83,7 +83,8 @@ describe("functions that can be traced", () => {
 describe("linux files", () => {
   it("splits a command like a shell, expanding nothing", () => {
     assert.deepEqual(splitWords(`  dd if=/dev/zero "of=a b" 'c "d' e\\ f "" "g\\"h\\n" $HOME`), ["dd", "if=/dev/zero", "of=a b", 'c "d', "e f", "", 'g"h\\n', "$HOME"]);
-    assert.deepEqual(splitWords("a'b'\"c\" 'open"), ["abc", "open"]);
+    assert.deepEqual(splitWords("a'b'\"c\" 'closed'"), ["abc", "closed"]);
+    assert.throws(() => splitWords("echo 'open"), /^Error: the command ends within single quotes: echo 'open$/);
     assert.deepEqual(splitWords(""), []);
   });
 

@@ -10,7 +10,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { Sink } from "./sink.ts";
-import { troubleText, warns } from "./trouble.ts";
+import { failure, troubleText, warns } from "./trouble.ts";
 import { memoryOf, readWords } from "./values.ts";
 
 const flushBytes = 1 << 16;
@@ -115,7 +115,9 @@ export class JsonConsumer implements Consumer {
       }
       case "failed": {
         const { watched: { call, place }, code, count } = trouble;
-        return this.#object("failed_calls", JSON.stringify({ filename: place.source, line: place.line, col: place.column, helper: call, retcode: code, count }));
+        this.#line(`{"type": "helper_error", "msg": ${JSON.stringify(failure(code))}, "helper": ${JSON.stringify(call)}, "retcode": ${code}, `
+          + `"filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}, "count": ${count}}`);
+        return;
       }
       case "cut-stacks":
       case "attach":

@@ -10,9 +10,8 @@ export function troubleText(trouble: Trouble): string {
       + `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`;
     case "failed": {
       const { watched: { call, place, line }, code, count: times } = trouble;
-      const why = code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;
       const mark = " ".repeat(place.column - 1) + "~".repeat(Math.max(1, Math.min(place.endColumn, line.length + 1) - place.column));
-      return `${place.source}:${place.line}:${place.column}-${place.endColumn}: WARNING: ${why}\n`
+      return `${place.source}:${place.line}:${place.column}-${place.endColumn}: WARNING: ${failure(code)}\n`
         + `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${line}\n${mark}`;
     }
     case "cut-stacks":
@@ -39,4 +38,9 @@ export function troubleText(trouble: Trouble): string {
 /** Whether it is a warning, which `--no-warnings` leaves out: all but errors that are told as messages. */
 export function warns(trouble: Trouble): boolean {
   return trouble.kind !== "message" || trouble.text.startsWith("WARNING");
+}
+
+/** Why a call of the kernel's, or a look-up, failed. */
+export function failure(code: number): string {
+  return code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;
 }

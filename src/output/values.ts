@@ -251,7 +251,7 @@ function errorText(errno: number): string {
 
 function signalText(signal: bigint): string {
   if (signal >= 34n && signal <= 64n) return `Real-time signal ${signal - 34n}`;
-  return signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
+  return signal < 0n || signal > 64n ? "N/A" : signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
 }
 
 /** An aggregation's words as text; histograms are multi-line and printed by the caller. */

@@ -111,7 +111,7 @@ export function* listProbes(pattern: string | undefined, system: System, options
     yield* exact.list(rest, system, options);
     return;
   }
-  const files = options.pid !== undefined || rest[0]?.includes("/") === true;
+  const files = options.pid !== undefined || (rest[0] ?? "").includes("/");
   const searched = allProviders().filter(({ name }) => !onlyWhenAsked.has(name) && (files || !inFiles.has(name)));
   if (rest.length === 0) {
     // Every provider takes a lone part for the name of what is probed.

@@ -50,7 +50,7 @@ test("-k tells where reads and look-ups failed, and how often", async () => {
   const silent = await strobe(["-q", "-k", "--no-warnings", "-e", script, "-c", command]);
   assert.equal(silent.stderr, "");
   const json = await strobe(["-q", "-k", "-f", "json", "-e", script, "-c", command]);
-  assert.match(json.stdout, /^\{"type": "failed_calls", "data": \{"filename":"-e","line":2,"col":50,"helper":"probe_read_user","retcode":-14,"count":[12]\}\}$/m);
+  assert.match(json.stdout, /^\{"type": "helper_error", "msg": "Bad address", "helper": "probe_read_user", "retcode": -14, "filename": "-e", "line": 2, "col": 50, "count": [12]\}$/m);
 });
 
 test("-k tells of look-ups in strobe's own handlers as well", async () => {
