@@ -187,4 +187,5 @@ export const languageCases: readonly LanguageCase[] = [
   { name: "floating-point members have their place", script: `struct S { float f; double d; int x; }; ${begin("$s = (struct S*)0; print((sizeof(struct S), offsetof(struct S, x), sizeof(float))); print(*$s); print($s.d);")}`,
     output: `(24, 16, 4)\n{ .f = 0, .d = 0, .x = 0 }\n0\n${end}` },
   { name: "a negative number of entries is all of them", script: begin("@m[1] = 1; @m[2] = 2; print(@m, -1); clear(@m);"), output: `@m[1]: 1\n@m[2]: 2\n${end}` },
+  { name: "signals that there are not", script: begin("print((signal_name(1024), signal_name(65), signal_name(-1), signal_name(0), signal_name(64)));"), output: `(N/A, N/A, N/A, Unknown signal 0, Real-time signal 30)\n${end}` },
 ];

@@ -53,14 +53,25 @@ test("--bench tells what a run of each bench: probe takes", async () => {
   const { stdout, stderr, code } = await strobe(["--bench", "-e", script]);
   assert.equal(code, 0, stderr);
   const [head, line, ...rows] = stdout.trimEnd().split("\n");
-  assert.match(head, /^Benchmark +Time\(ns\) +Iterations$/);
-  assert.match(line, /^-+$/);
+  assert.equal(head, `Benchmark${" ".repeat(32)}Time(ns)${" ".repeat(7)}Iterations`);
+  assert.equal(line, "-".repeat(66));
   const found = rows.map((row) => row.split(/ +/));
   assert.deepEqual(found.map(([name]) => name), ["adds", "prints"]);
   for (const [, time, runs] of found) {
     assert.ok(Number(time) > 0 && Number(time) < 1_000_000, stdout);
     assert.ok(Number(runs) >= 100, stdout);
   }
+});
+
+test("tests and measurements in JSON, a line each", async () => {
+  const tests = await strobe(["--mode", "test", "-f", "json", "-e", 'test:good { print("kept"); } test:bad { print(5); return 1; }']);
+  const told = tests.stdout.trimEnd().split("\n").map((line) => JSON.parse(line) as { type: string; data: Record<string, { duration?: number }> });
+  for (const { data } of told) for (const result of Object.values(data)) { assert.ok(result.duration! > 0); delete result.duration; }
+  assert.deepEqual([tests.code, told], [1, [
+    { type: "test_result", data: { good: { passed: true, output: "kept\n" } } }, { type: "test_result", data: { bad: { passed: false, output: "5\n" } } },
+  ]]);
+  const benches = await strobe(["--mode", "bench", "-f", "json", "-e", "bench:one { @ = count(); }"]);
+  assert.match(benches.stdout, /^\{"type":"benchmark_result","data":\{"one":\{"average":\d+,"iters":\d+\}\}\}\n$/);
 });
 
 test("in a trace neither is there", async () => {
