@@ -17,6 +17,18 @@ export function writeFully(descriptor: number, bytes: Uint8Array): void {
   new Sink(descriptor).write(bytes, bytes.length);
 }
 
+/** Whether two descriptors lead to one terminal, pipe or file. */
+export function sameFile(one: number, other: number): boolean {
+  if (one === other) return true;
+  try {
+    // `bigint`: see `patience`.
+    const [a, b] = [one, other].map((descriptor) => fstatSync(descriptor, { bigint: true }));
+    return a.dev === b.dev && a.ino === b.ino;
+  } catch {
+    return false;
+  }
+}
+
 /** Milliseconds that lines of a stream may wait on their way into a file. */
 const filePatience = 50;
 

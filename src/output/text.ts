@@ -10,7 +10,7 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { seriesText } from "./series.ts";
-import { Sink } from "./sink.ts";
+import { sameFile, Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
 
@@ -42,6 +42,9 @@ export class TextConsumer implements Consumer {
   readonly #out = new ByteWriter(2 * flushBytes);
   readonly #sink: Sink;
   readonly #messages: Sink;
+  /** The output's last line has no end yet. */
+  #open = false;
+  #together: boolean | undefined;
   /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;
@@ -163,6 +166,7 @@ export class TextConsumer implements Consumer {
   #write(): void {
     if (this.#out.length === 0) return;
     this.beforeWrite?.();
+    this.#open = this.#out.bytes[this.#out.length - 1] !== newline;
     try {
       if (!this.#options.silent) this.#sink.write(this.#out.bytes, this.#out.length);
     } finally {
@@ -170,10 +174,12 @@ export class TextConsumer implements Consumer {
     }
   }
 
-  /** Messages keep their place among the lines, though they go to another descriptor. */
+  /** Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead to one place. */
   #message(write: () => void): void {
     this.#write();
     this.beforeWrite?.();
+    if (this.#open && (this.#together ??= sameFile(this.#options.output, this.#options.messages))) this.#out.byte(newline);
+    this.#open = false;
     write();
     try {
       this.#messages.write(this.#out.bytes, this.#out.length);
