@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/procfs.ts";
+import { initialIds } from "../linux/initial-ids.ts";
 import type { LiveMap } from "./maps.ts";
 
 export interface HostServices {
@@ -20,6 +21,7 @@ export interface HostServices {
 export class LiveHostRuntime implements HostRuntime {
   readonly #services: HostServices;
   #comm: Uint8Array | undefined;
+  #initialIds: bigint | undefined;
 
   constructor(services: HostServices) {
     this.#services = services;
@@ -28,7 +30,7 @@ export class LiveHostRuntime implements HostRuntime {
   /** The current process, as far as a host program has one, is strobe. */
   builtin(name: string): bigint {
     switch (name) {
-      case "initial-pid-and-tid":
+      case "initial-pid-and-tid": return (this.#initialIds ??= initialIds());
       case "pid-and-tid": return BigInt(process.pid) << 32n | BigInt(process.pid);
       case "gid-and-uid": return BigInt(process.getgid?.() ?? 0) << 32n | BigInt(process.getuid?.() ?? 0);
       case "cpu": return currentCpu();
