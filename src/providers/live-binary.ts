@@ -31,6 +31,8 @@ const LIBRARY_FOLDERS = [
 
 /** e_type of a program that is not position-independent. */
 const ET_EXEC = 2;
+const PT_LOAD = 1;
+const PF_X = 1;
 const PT_TLS = 7;
 const DT_NEEDED = 1n;
 
@@ -96,6 +98,11 @@ export class LiveBinary implements Binary {
 
   fileOffset(address: bigint): bigint | undefined {
     return this.#elf.fileOffset(address);
+  }
+
+  get code(): readonly { readonly low: bigint; readonly high: bigint }[] {
+    return this.#elf.segments.filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0)
+      .map(({ offset, fileSize }) => ({ low: BigInt(offset), high: BigInt(offset) + BigInt(fileSize) }));
   }
 
   usdtProbes(): readonly UsdtProbe[] {

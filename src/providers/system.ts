@@ -126,6 +126,8 @@ export interface Binary {
   symbols(wanted?: (name: string) => boolean): Iterable<BinarySymbol>;
   /** Virtual address to file offset; undefined outside any loaded segment. */
   fileOffset(address: bigint): bigint | undefined;
+  /** What of the file is loaded as code: file offsets, each from `low` to before `high`. */
+  readonly code?: readonly { readonly low: bigint; readonly high: bigint }[];
   usdtProbes(): readonly UsdtProbe[];
   /** File offset to virtual address; undefined outside any loaded segment. */
   address(fileOffset: bigint): bigint | undefined;

@@ -41,6 +41,10 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
   const exact = binary.symbol(wanted);
   // Instances of a generic Go function share a name.
   if (exact !== undefined && binary.go !== undefined) return withCopies(binary, wanted, placesByName(binary.symbols(), (symbol) => symbol === wanted, (symbol) => symbol), options);
+  if (exact?.kind === "object") {
+    const outside = outsideCode(binary, `of \`${wanted}\``, exact.address, exact.fileOffset);
+    if (outside !== undefined) return outside;
+  }
   if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? withCopies(binary, wanted, [{ name: wanted, offset: exact.fileOffset }], options) : none;
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {
@@ -61,11 +65,34 @@ function isQualified(wanted: string): boolean {
 
 function placeAt(binary: Binary, wanted: string, address: bigint): Places {
   const offset = binary.fileOffset(address);
-  if (offset === undefined) return { problem: `the address ${wanted} is in no code of ${binary.shownPath}` };
+  const outside = outsideCode(binary, wanted, address, offset);
+  if (outside !== undefined) return outside;
+  if (offset === undefined) return none;
   const within = binary.functionAt(offset);
   const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
   if (inside !== undefined) return { problem: `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}` };
   return just({ name: wanted, ...(within === undefined ? {} : { func: within.name }), offset });
+}
+
+/** Why nothing can be probed at an address: a breakpoint in data is never met, and would change what is read there. */
+function outsideCode(binary: Binary, wanted: string, address: bigint, offset: bigint | undefined): Places | undefined {
+  const { code } = binary;
+  if (offset !== undefined && (code === undefined || code.some(({ low, high }) => offset >= low && offset < high))) return undefined;
+  const hex = (value: bigint): string => `0x${value.toString(16)}`;
+  const ranges = (code ?? []).map(({ low, high }) => {
+    const begin = binary.address(low);
+    return begin === undefined ? "" : `${hex(begin)} to ${hex(begin + high - low - 1n)}`;
+  }).filter((range) => range !== "");
+  let nearest: BinarySymbol | undefined;
+  const distance = (symbol: BinarySymbol): bigint => (symbol.address > address ? symbol.address - address : address - symbol.address);
+  for (const symbol of binary.symbols()) {
+    if (symbol.kind === "function" && (nearest === undefined || distance(symbol) < distance(nearest))) nearest = symbol;
+  }
+  const where = [
+    ...(ranges.length === 0 ? [] : [`its code is at ${ranges.join(" and ")}`]),
+    ...(nearest === undefined ? [] : [`the nearest function is \`${nearest.name}\` at ${hex(nearest.address)}`]),
+  ];
+  return { problem: `the address ${wanted} is in no code of ${binary.shownPath}`, ...(where.length === 0 ? {} : { help: where.join("; ") }) };
 }
 
 function placeIn(binary: Binary, wanted: string, name: string, by: string, returns: boolean): Places | undefined {
@@ -73,6 +100,8 @@ function placeIn(binary: Binary, wanted: string, name: string, by: string, retur
   if (symbol === undefined) return undefined;
   const offset = parseCount(by);
   if (offset === undefined) return { problem: `\`${by}\` is not a number of bytes` };
+  const outside = outsideCode(binary, wanted, symbol.address + offset, symbol.fileOffset + offset);
+  if (outside !== undefined) return outside;
   if (returns && offset > 0n) return { problem: "a function returns from no offset" };
   if (offset >= symbol.size && symbol.size > 0n) return { problem: `\`${symbol.name}\` has only ${symbol.size} bytes` };
   const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
