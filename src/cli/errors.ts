@@ -8,6 +8,7 @@ import { kernelVersion } from "../linux/features.ts";
 import { missingToTrace } from "../linux/privileges.ts";
 import { kernelRelease } from "../linux/running-kernel.ts";
 import { isDamage } from "../providers/registry.ts";
+import { shownText } from "../output/shown-text.ts";
 import { AttachError } from "../session/attachments.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
@@ -15,6 +16,11 @@ export function errorText(error: unknown, verbose: boolean): string {
   if (error instanceof ScriptError) {
     return error.diagnostics.map((d) => renderDiagnostic(error.source, d, { color: useColor() })).join("");
   }
+  const text = plainErrorText(error, verbose);
+  return process.stderr.isTTY ? shownText(text, true) : text;
+}
+
+function plainErrorText(error: unknown, verbose: boolean): string {
   const privileges = error instanceof LinuxError && (error.code === EPERM || error.code === EACCES) ? howToBePrivileged() : "";
   // Without a log it was not the verifier who refused.
   if (error instanceof LinuxError && error.log) {

@@ -1,6 +1,9 @@
 // Files that a person names: scripts to read, a file for the output; and standard output. What goes wrong with them is said in words.
 import { closeSync, openSync, readSync } from "node:fs";
+import { textBytes } from "../language/text-bytes.ts";
 import { LinuxError } from "../linux/error.ts";
+import { isTerminal } from "../linux/ffi.ts";
+import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
 import { UsageError } from "./options.ts";
 
@@ -58,13 +61,18 @@ export function openOutput(file: string): number {
   return during(`write to "${file}"`, () => openSync(file, "w"));
 }
 
+/** Says something on standard error. What names in it would do to a terminal is spelled out. */
+export function tell(text: string): void {
+  process.stderr.write(process.stderr.isTTY ? shownText(text, true) : text);
+}
+
 /**
  * Writes text to standard output, all of it before this is back: Node leaves what a full pipe does not take for later, and the command
  * ends at once. Whoever has stopped reading misses nothing. @throws LinuxError
  */
 export function print(text: string): void {
   try {
-    during("write the output", () => writeFully(1, Buffer.from(text)));
+    during("write the output", () => writeFully(1, textBytes(isTerminal(1) ? shownText(text, true) : text)));
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
   }

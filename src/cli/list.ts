@@ -4,9 +4,11 @@ import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
+import { isTerminal } from "../linux/ffi.ts";
 import { takeRefusals } from "../linux/others-files.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
-import { during } from "./files.ts";
+import { shownText } from "../output/shown-text.ts";
+import { during, tell } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 
@@ -20,19 +22,21 @@ export function list(options: Options): number {
     during("write the output", () => writeFully(1, Buffer.from(text)));
     text = "";
   };
+  // Programs name their functions as they like.
+  const line = isTerminal(1) ? (name: string) => `${shownText(name)}\n` : (name: string) => `${name}\n`;
   try {
     for (const { probe, details = [] } of listed(options)) {
       found = true;
-      text += `${probe}\n${details.map((line) => `${line}\n`).join("")}`;
+      text += line(probe) + details.map(line).join("");
       if (text.length > flushCharacters) flush();
     }
     flush();
-    for (const refused of takeRefusals()) process.stderr.write(`WARNING: ${refused}\n`);
+    for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
     throw error;
   }
-  if (!found && options.words.length > 0) process.stderr.write(`strobe: ${whyNone(options.words[0], options)}\n`);
+  if (!found && options.words.length > 0) tell(`strobe: ${whyNone(options.words[0], options)}\n`);
   return found ? 0 : 1;
 }
 

@@ -1,7 +1,7 @@
 // The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
 import { errorText } from "./errors.ts";
-import { print } from "./files.ts";
+import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
@@ -77,7 +77,7 @@ function write(text: string): number {
 /** Anything thrown, as a message and an exit code. */
 async function report(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof UsageError) {
-    process.stderr.write(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
+    tell(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
     return 1;
   }
   process.stderr.write(errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));

@@ -10,7 +10,7 @@ import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
-import { openOutput, print } from "./files.ts";
+import { openOutput, print, tell } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { ScriptPlan } from "./script-plan.ts";
@@ -50,7 +50,7 @@ export async function run(options: Options, build: string | undefined): Promise<
 async function trace(script: ScriptPlan, options: Options): Promise<number> {
   const output = options.output === undefined ? standardOutput : openOutput(options.output);
   const consumer = consumerOf(output, options);
-  const log = options.verbose || options.debug.includes("verifier") ? (line: string) => void process.stderr.write(`${line}\n`) : undefined;
+  const log = options.verbose || options.debug.includes("verifier") ? (line: string) => tell(`${line}\n`) : undefined;
   let session: Session | undefined;
   let stopped = options.dryRun;
   let status: StatusLine | undefined;
@@ -111,7 +111,7 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
   // Where nothing is wrong, the trace tells them.
-  if (errors.length > 0) for (const refused of takeRefusals()) process.stderr.write(`WARNING: ${refused}\n`);
+  if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   if (shown.length > mostShown) process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);
 }
 

@@ -114,7 +114,7 @@ async function runOne(source: Source, positional: readonly string[], suite: { re
         return isError ? (offset) => { failed = true; handle(offset); } : handle;
       },
       map: (snapshot, shown) => text.map(snapshot, shown),
-      text: (bytes) => text.text(bytes),
+      text: (bytes, from) => text.text(bytes, from),
       trouble: (what) => text.trouble(what),
       attached: () => { /* not of interest here */ },
       measured: (result) => { measured = result; },

@@ -30,7 +30,7 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
   const last = lineAt(text, Math.max(span.start, span.end - 1));
   const mark = style[diagnostic.severity];
   const lines = [
-    `${style.bold}${source.name}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} `
+    `${style.bold}${printable(source.name)}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} `
     + `${style.bold}${printable(shortened(diagnostic.message))}${style.reset}`,
   ];
   const width = String(last.number).length;

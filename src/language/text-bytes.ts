@@ -14,6 +14,16 @@ export function byteCharacter(byte: number): string {
   return String.fromCharCode(byte < 0x80 ? byte : loneSurrogate + byte);
 }
 
+/** The byte that a character stands for, where it is a lone surrogate of ours. */
+export function byteOf(code: number): number | undefined {
+  return code >= loneSurrogate + 0x80 && code <= loneSurrogate + 0xff ? code - loneSurrogate : undefined;
+}
+
+/** Text for those who take nothing but characters: a byte that is no UTF-8 is spelled `\x9b`. */
+export function spelledText(text: string): string {
+  return lone.test(text) ? text.replace(/\p{Surrogate}/gu, (character) => `\\x${(character.charCodeAt(0) & 0xff).toString(16)}`) : text;
+}
+
 /** UTF-8, without a terminator. */
 export function textBytes(text: string): Uint8Array {
   if (!lone.test(text)) return encoder.encode(text);

@@ -152,6 +152,14 @@ export function exitNow(code: number): void {
   systemCall?.(SYS.exitGroup, code, 0, 0, 0, 0, 0);
 }
 
+const TCGETS = 0x5401;
+
+/** isatty(3): Node's takes milliseconds, which it spends on a stream. */
+export function isTerminal(fd: number): boolean {
+  // struct termios has 36 bytes.
+  return syscall(SYS.ioctl, fd, TCGETS, new Uint8Array(64)) >= 0;
+}
+
 /** Zero-terminated bytes of a string. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`, "utf8");

@@ -1,8 +1,8 @@
-import { textBytes } from "../language/text-bytes.ts";
+import { bytesText, spelledText, textBytes } from "../language/text-bytes.ts";
+import { shownText } from "./shown-text.ts";
 
 const zero = 48;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const lowerHex = encoder.encode("0123456789abcdef");
 /** Backspace, tab, newline, form feed, return, quote, backslash: the letter behind a backslash. */
 const shortEscapes: ReadonlyMap<number, number> = new Map([
@@ -30,9 +30,23 @@ export function isPlainJson(bytes: DataView, from: number, to: number): boolean 
   return true;
 }
 
-/** The inside of a JSON string of these bytes. What is no UTF-8 becomes U+FFFD. */
+/** Whether these bytes are shown on a terminal as they are: ASCII without control characters. */
+export function isPlainText(bytes: DataView, from: number, to: number): boolean {
+  for (; from + 4 <= to; from += 4) {
+    const four = bytes.getInt32(from, true);
+    const del = four ^ 0x7f7f_7f7f;
+    if (((four | ((four - 0x2020_2020) & ~four) | ((del - 0x0101_0101) & ~del)) & 0x8080_8080) !== 0) return false;
+  }
+  for (; from < to; from++) {
+    const byte = bytes.getUint8(from);
+    if (byte < 32 || byte > 126) return false;
+  }
+  return true;
+}
+
+/** The inside of a JSON string of these bytes. A byte that is no UTF-8 is spelled `\x9b`, as text. */
 export function jsonInside(bytes: Uint8Array): Uint8Array {
-  return encoder.encode(JSON.stringify(decoder.decode(bytes)).slice(1, -1));
+  return encoder.encode(JSON.stringify(spelledText(bytesText(bytes))).slice(1, -1));
 }
 
 /** A growing byte buffer. Lines are built here; nothing on the way of an event makes a string. */
@@ -83,7 +97,22 @@ export class ByteWriter {
     else this.constant(textBytes(text));
   }
 
-  /** Makes what was written since `from` the inside of a JSON string. What is no UTF-8 becomes U+FFFD. */
+  /** Spells out what a terminal would not show, since `from`. */
+  escapeControls(from: number, lines = false): void {
+    if (isPlainText(this.data, from, this.length)) return;
+    const shown = shownText(bytesText(this.bytes.subarray(from, this.length)), lines);
+    this.length = from;
+    this.text(shown);
+  }
+
+  /** The same in lines of JSON, as JSON has it. */
+  escapeJsonControls(): void {
+    const shown = bytesText(this.view()).replace(/[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    this.clear();
+    this.text(shown);
+  }
+
+  /** Makes what was written since `from` the inside of a JSON string: see jsonInside. */
   escapeJson(from: number): void {
     const out = this.bytes;
     let more = 0;

@@ -159,7 +159,7 @@ test("stacks stand on lines of their own", () => {
   assert.equal(outputs((consumer) => consumer.handler(schema, memory, services)(0)).text, "\n        vfs_read+4\n        0x10\n\n");
 });
 
-test("text that is no UTF-8 is printed as it came, and is U+FFFD in JSON", () => {
+test("text that is no UTF-8 is printed as it came, and is spelled out in JSON", () => {
   const bytes = Uint8Array.from([0x61, 0xff, 0xc3, 0xa9, 0xc3, 0x28, 0xef, 0xbb, 0xbf, 0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x98, 0x80, 0xe2, 0x82, 0, 0]);
   const text: Type = { kind: "string", capacity: bytes.length };
   const folder = mkdtempSync(join(tmpdir(), "strobe-output-"));
@@ -172,7 +172,7 @@ test("text that is no UTF-8 is printed as it came, and is U+FFFD in JSON", () =>
   const said = Buffer.from(bytes.subarray(0, 18));
   assert.deepEqual(readFileSync(path), Buffer.concat([Buffer.from("@m["), said, Buffer.from("]: "), said, Buffer.from("\n")]));
   rmSync(folder, { recursive: true });
-  const shown = JSON.stringify("a\ufffdé\ufffd(\ufeff\ufffd😀\ufffd\ufffd");
+  const shown = JSON.stringify("a\\xffé\\xc3(\ufeff\ufffd😀\\xe2\\x82");
   assert.equal(outputs((each) => each.map(snapshot("m", [text], text, [[bytes, bytes]]), printed)).json, `{"type": "map", "data": {"@m": {${shown}: ${shown}}}}\n`);
 });
 

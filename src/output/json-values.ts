@@ -1,6 +1,7 @@
 // A value of any type as JSON text, in the shapes of bpftrace's manual.
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
+import { spelledText } from "../language/text-bytes.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
@@ -25,17 +26,17 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     }
     case "record": {
       const { offsets } = fieldLayout(type.fields.map((f) => f.type));
-      return `{${type.fields.map((f, i) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
+      return `{${type.fields.map((f, i) => `${textJson(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
     }
     case "struct":
-      return `{${presentMembers(type, memory, offset).map((m) => `${JSON.stringify(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
+      return `{${presentMembers(type, memory, offset).map((m) => `${textJson(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
         ? valueJson(m.type, memory, offset + m.offset, services)
         : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
     case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
     case "named": {
       const text = valueText(type, memory, offset, services);
       // JSON has no infinities.
-      return (type.of === "float32" || type.of === "float64") && Number.isFinite(Number(text)) ? text : JSON.stringify(text);
+      return (type.of === "float32" || type.of === "float64") && Number.isFinite(Number(text)) ? text : textJson(text);
     }
     case "string":
     case "stack":
@@ -44,9 +45,9 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
   }
 }
 
-/** What is no UTF-8 becomes U+FFFD. */
-function textJson(text: string): string {
-  return JSON.stringify(text.toWellFormed());
+/** A byte that is no UTF-8 is spelled `\x9b`, as text. */
+export function textJson(text: string): string {
+  return JSON.stringify(spelledText(text));
 }
 
 /** A map's value: integers are divided. */
@@ -73,7 +74,7 @@ function nestedKeyText(type: Type, memory: Memory, offset: number, services: Con
     const { offsets } = fieldLayout(type.fields.map((f) => f.type));
     return `{${type.fields.map((f, i) => `.${f.name}=${nestedKeyText(f.type, memory, offset + offsets[i], services)}`).join(",")}}`;
   }
-  if (type.kind !== "tuple") return valueText(type, memory, offset, services).toWellFormed();
+  if (type.kind !== "tuple") return spelledText(valueText(type, memory, offset, services));
   const { offsets } = fieldLayout(type.elements);
   return `(${type.elements.map((element, i) => nestedKeyText(element, memory, offset + offsets[i], services)).join(",")})`;
 }

@@ -1,10 +1,11 @@
 // JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
+import { bytesText } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
 import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { joinedText, timeText } from "./host-text.ts";
-import { aggregateJson, keyText, scaledJson, valueJson } from "./json-values.ts";
+import { aggregateJson, keyText, scaledJson, textJson, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
@@ -14,7 +15,6 @@ import { failure, troubleText, warns } from "./trouble.ts";
 import { memoryOf, readWords } from "./values.ts";
 
 const flushBytes = 1 << 16;
-const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 export class JsonConsumer implements Consumer {
@@ -72,9 +72,9 @@ export class JsonConsumer implements Consumer {
         return (offset) => this.#object("value", valueJson(value.type, memory, offset + value.offset, services));
       }
       case "time": return () => this.#object("time", JSON.stringify(timeText(action.format)));
-      case "join": return (offset) => this.#object("join", JSON.stringify(joinedText(fields, action.separator, memory, offset)));
+      case "join": return (offset) => this.#object("join", textJson(joinedText(fields, action.separator, memory, offset)));
       case "data": return (offset) => {
-        const members = fields.map((f) => `${JSON.stringify(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`);
+        const members = fields.map((f) => `${textJson(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`);
         this.#object(action.name, `{${members.join(", ")}}`);
       };
       case "error": return () => this.#object("error", JSON.stringify(action.message));
@@ -92,22 +92,22 @@ export class JsonConsumer implements Consumer {
     if (bare) return this.#object(["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value", one(entries[0][1]));
     const data = map.keys.length === 0
       ? one(entries[0][1])
-      : `{${entries.map(([key, value]) => `${JSON.stringify(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
+      : `{${entries.map(([key, value]) => `${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
     this.#object(mapKind(map.value), `{${JSON.stringify(`@${map.name}`)}: ${data}}`);
   }
 
   text(text: Uint8Array, from: "system" | "cat"): void {
-    this.#object(from === "cat" ? "cat" : "syscall", JSON.stringify(decoder.decode(text)));
+    this.#object(from === "cat" ? "cat" : "syscall", textJson(bytesText(text)));
   }
 
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
     if (this.#noWarnings && warns(trouble)) return;
     switch (trouble.kind) {
-      case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
       case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);
-      case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
-      case "skipped": return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${JSON.stringify(trouble.probe)}}`);
+      case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
+      case "skipped": return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
       case "throttled":
       case "detached": {
         const { kind, ...facts } = trouble;
@@ -121,7 +121,7 @@ export class JsonConsumer implements Consumer {
       }
       case "cut-stacks":
       case "attach":
-      case "message": return this.#object("warning", JSON.stringify(troubleText(trouble)));
+      case "message": return this.#object("warning", textJson(troubleText(trouble)));
     }
   }
 
@@ -158,6 +158,8 @@ export class JsonConsumer implements Consumer {
     this.#before = false;
     if (this.#out.length === 0) return;
     this.beforeWrite?.();
+    // Such characters are in strings only, where JSON has a spelling for them.
+    if (this.#sink.terminal) this.#out.escapeJsonControls();
     try {
       this.#sink.write(this.#out.bytes, this.#out.length);
     } finally {

@@ -1,7 +1,7 @@
 // The code that writes a line of bytes from a record. It is generated for each format: V8 compiles such a function for just what its
 // format has, while closures that several formats share are compiled for none of them.
 import type { RecordMemory } from "../session/events.ts";
-import { isPlainJson, jsonInside, type ByteWriter } from "./bytes.ts";
+import { isPlainJson, isPlainText, jsonInside, type ByteWriter } from "./bytes.ts";
 import * as writers from "./write-bytes.ts";
 
 /** Writes one record, which begins at `offset`. */
@@ -20,24 +20,29 @@ export interface Step {
   readonly trailer?: { readonly behind: number; readonly bytes: Uint8Array };
 }
 
+/**
+ * What a line is for: bytes as they are; the inside of a JSON string, but for what is `bare`; a terminal, which shows what came from
+ * outside of the script with its control characters spelled out.
+ */
+export type LineFor = "bytes" | "json" | "terminal";
+
 /** Longer ones are copied from an array, which takes twice as long: what JSON has around each line fits. */
 const longestInCode = 32;
 
 export class LineCode {
-  readonly #json: boolean;
+  readonly #to: LineFor;
   readonly #statements: string[] = [];
   /** What the code knows by number. */
   readonly #values: unknown[] = [];
   /** Bytes that are written at most, without what makes room for itself. */
   #most = 0;
 
-  /** `json`: the line is the inside of a JSON string, but for what is `bare`. */
-  constructor(json = false) {
-    this.#json = json;
+  constructor(to: LineFor = "bytes") {
+    this.#to = to;
   }
 
   constant(bytes: Uint8Array): void {
-    this.bare(this.#json ? jsonInside(bytes) : bytes);
+    this.bare(this.#to === "json" ? jsonInside(bytes) : bytes);
   }
 
   bare(bytes: Uint8Array): void {
@@ -50,22 +55,29 @@ export class LineCode {
     this.#most += Math.max(most + (trailer?.bytes.length ?? 0), width);
     this.#add(`start = at; at = ${call};`);
     if (trailer) this.#add(`if (at - start === ${trailer.behind}) at = constant(bytes, at, ${this.#value(trailer.bytes)});`);
+    // Columns are of what is seen.
+    if (text && this.#to === "terminal") this.#spellOut(false);
     if (width > 0) this.#add(`at = ${left ? "padLeft" : "padRight"}(bytes, at, start, ${width});`);
     if (text) this.#escape();
   }
 
-  /** What is written by itself. */
-  other(write: RecordWriter): void {
+  /** What is written by itself. `lines`: of more than one. */
+  other(write: RecordWriter, lines = false): void {
     this.#add(`start = out.length = at; ${this.#value(write)}(o); at = out.length; ${roomAgain}`);
+    if (this.#to === "terminal") this.#spellOut(lines);
     this.#escape();
   }
 
+  #spellOut(lines: boolean): void {
+    this.#add(`if (!isPlainText(data, start, at)) { out.length = at; out.escapeControls(start, ${lines}); at = out.length; ${roomAgain} }`);
+  }
+
   #escape(): void {
-    if (this.#json) this.#add(`if (!isPlainJson(data, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
+    if (this.#to === "json") this.#add(`if (!isPlainJson(data, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
   }
 
   writer(memory: RecordMemory, out: ByteWriter): RecordWriter {
-    const known = { out, words: memory.words, view: memory.view, values: this.#values, isPlainJson, ...writers };
+    const known = { out, words: memory.words, view: memory.view, values: this.#values, isPlainJson, isPlainText, ...writers };
     const source = `return (o) => {
       out.reserve(${this.#most});
       let { bytes, data } = out, at = out.length, start = at;

@@ -9,7 +9,7 @@ import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { gfpFlags } from "./gfp-flags.ts";
 import { LineCode, type RecordWriter, type Step } from "./line-code.ts";
-import { bufferText, isCharacter, readBuffer, readInteger, valueText } from "./values.ts";
+import { bufferText, forTerminal, hasLines, isCharacter, readBuffer, readInteger, valueText } from "./values.ts";
 import { mostDigits } from "./write-bytes.ts";
 
 /** The line is the inside of a JSON string between these. */
@@ -17,9 +17,10 @@ export interface JsonFrame { readonly before: Uint8Array; readonly behind: Uint8
 
 /** A writer of `format` over the schema's fields, which follow each other as the conversions do. */
 export function printfWriter(
-  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, out: ByteWriter, services: ConsumerServices, json?: JsonFrame,
+  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, out: ByteWriter, services: ConsumerServices, to?: JsonFrame | "terminal",
 ): RecordWriter {
-  const line = new LineCode(json !== undefined);
+  const json = to === "terminal" ? undefined : to;
+  const line = new LineCode(json === undefined ? to === "terminal" ? to : "bytes" : "json");
   if (json) line.bare(json.before);
   let next = 0;
   for (const piece of format.pieces) {
@@ -31,6 +32,7 @@ export function printfWriter(
     const field = fields[next++];
     const step = precision ? undefined : stepOf(piece, field, services);
     if (step) line.step(step);
+    else if (to === "terminal" && hasLines(field.type)) line.other(conversionWriter(piece, field, precision, memory, out, forTerminal(services)), true);
     else line.other(conversionWriter(piece, field, precision, memory, out, services));
   }
   if (json) line.bare(json.behind);

@@ -1,7 +1,7 @@
 // Where output goes: all of it, waiting where the reader is slow.
 import { fstatSync } from "node:fs";
 import { EAGAIN, EINTR, EPIPE, LinuxError } from "../linux/error.ts";
-import { addressOf, syscall, SYS } from "../linux/ffi.ts";
+import { addressOf, isTerminal, syscall, SYS } from "../linux/ffi.ts";
 import { waitUntilWritable } from "../linux/sleep.ts";
 
 /** The reader of our output is gone (`strobe … | head`): the session ends quietly. */
@@ -35,11 +35,17 @@ const filePatience = 50;
 /** A descriptor that lines are written to, from buffers that are used again and again: by a tenth of what Node does for a write. */
 export class Sink {
   readonly #descriptor: number;
+  #terminal: boolean | undefined;
   #buffer: Uint8Array | undefined;
   #address = 0;
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor;
+  }
+
+  /** Whether it is a terminal: asked once. */
+  get terminal(): boolean {
+    return (this.#terminal ??= isTerminal(this.#descriptor));
   }
 
   /** Consumer.patience: who watches a terminal or reads from a pipe does so at once, but nobody a file. */

@@ -10,9 +10,10 @@ import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { seriesText } from "./series.ts";
+import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
-import { aggregateText, elementTexts, memoryOf, readWords, valueText } from "./values.ts";
+import { aggregateText, elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
 
 export type Buffering = "line" | "full" | "none";
 
@@ -39,6 +40,7 @@ export class TextConsumer implements Consumer {
   readonly ownsThread = true;
   readonly patience: number | undefined;
   readonly #options: TextOptions;
+  #shown: ConsumerServices | undefined;
   readonly #out = new ByteWriter(2 * flushBytes);
   readonly #sink: Sink;
   readonly #messages: Sink;
@@ -68,49 +70,63 @@ export class TextConsumer implements Consumer {
     };
   }
 
-  #writer(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+  /** On a terminal, for values that know so. */
+  #for(services: ConsumerServices): ConsumerServices {
+    if (!this.#sink.terminal) return services;
+    return (this.#shown ??= forTerminal(services));
+  }
+
+  /** Writes what others have had a say in. */
+  #data(text: string): void {
+    const from = this.#out.length;
+    this.#out.text(text);
+    if (this.#sink.terminal) this.#out.escapeControls(from, true);
+  }
+
+  #writer(schema: EventSchema<ConsumerAction>, memory: RecordMemory, given: ConsumerServices): RecordHandler {
     const out = this.#out;
+    const services = this.#for(given);
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
-        if (action.to === "output") return printfWriter(action.format, fields, memory, out, services);
+        if (action.to === "output") return printfWriter(action.format, fields, memory, out, given, this.#sink.terminal ? "terminal" : undefined);
         if (action.to !== "error" && this.#options.noWarnings) return () => {};
-        const write = printfWriter(action.format, fields, memory, out, services);
+        const write = printfWriter(action.format, fields, memory, out, given, this.#messages.terminal ? "terminal" : undefined);
         const label = action.to === "error" ? "ERROR" : "WARNING";
         const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
         return (offset) => this.#message(() => {
           out.text(prefix);
           write(offset);
           if (out.bytes[out.length - 1] !== newline) out.byte(newline);
-        });
+        }, "format");
       }
       case "print-value": {
         const [field] = fields;
-        return (offset) => {
-          out.text(valueText(field.type, memory, offset + field.offset, services));
-          out.byte(newline);
-        };
+        return (offset) => this.#data(`${valueText(field.type, memory, offset + field.offset, services)}\n`);
       }
       case "print-entry": {
         const value = fields[fields.length - 1];
-        return (offset) => out.text(`${valueText(value.type, memory, offset + value.offset, services)}\n`);
+        return (offset) => this.#data(`${valueText(value.type, memory, offset + value.offset, services)}\n`);
       }
       case "time": return () => out.text(timeText(action.format));
-      case "join": return (offset) => out.text(`${joinedText(fields, action.separator, memory, offset)}\n`);
+      case "join": return (offset) => {
+        const text = joinedText(fields, action.separator, memory, offset);
+        out.text(`${services.terminal ? shownText(text) : text}\n`);
+      };
       case "data": return (offset) => {
         const texts = fields.map((f) => `${f.name}=${valueText(f.type, memory, offset + f.offset, services)}`);
-        out.text(`${action.name}: ${texts.join(" ")}\n`);
+        this.#data(`${action.name}: ${texts.join(" ")}\n`);
       };
       case "error": return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
     }
   }
 
-  map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
-    const out = this.#out;
+  map(snapshot: MapSnapshot, { top, divisor, services: given, bare }: MapOptions): void {
     const { map } = snapshot;
+    const services = this.#for(given);
     const folded = this.#options.folded ? foldedLines(snapshot, top, divisor, services) : undefined;
     if (folded) {
-      for (const line of folded) out.text(`${line}\n`);
+      for (const line of folded) this.#data(`${line}\n`);
       return;
     }
     const by = BigInt(divisor || 1);
@@ -118,20 +134,23 @@ export class TextConsumer implements Consumer {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
       const label = `@${map.name}${keyText}:`;
       if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
-        out.text(`${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(`${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else if (map.value.kind === "aggregate" && map.value.aggregate === "tseries") {
-        out.text(`${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(`${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else if (map.value.kind === "aggregate") {
-        out.text(`${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(`${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
       } else {
-        out.text(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
+        this.#data(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
       }
     }
-    if (out.length > flushBytes) this.#write();
+    if (this.#out.length > flushBytes) this.#write();
   }
 
-  text(text: Uint8Array): void {
+  text(text: Uint8Array, from: "system" | "cat"): void {
+    const start = this.#out.length;
     this.#out.constant(text);
+    // What a command writes, it writes to this terminal: `system("clear")`.
+    if (from === "cat" && this.#sink.terminal) this.#out.escapeControls(start, true);
   }
 
   trouble(trouble: Trouble): void {
@@ -174,13 +193,17 @@ export class TextConsumer implements Consumer {
     }
   }
 
-  /** Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead to one place. */
-  #message(write: () => void): void {
+  /**
+   * Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead to one place.
+   * Of a script's format, only the data is spelled out for a terminal.
+   */
+  #message(write: () => void, of: "format" | "names" = "names"): void {
     this.#write();
     this.beforeWrite?.();
     if (this.#open && (this.#together ??= sameFile(this.#options.output, this.#options.messages))) this.#out.byte(newline);
     this.#open = false;
     write();
+    if (of === "names" && this.#messages.terminal) this.#out.escapeControls(0, true);
     try {
       this.#messages.write(this.#out.bytes, this.#out.length);
     } finally {

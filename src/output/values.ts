@@ -6,6 +6,7 @@ import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
 import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
+import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
 import { errorMessages, signalMessages } from "./system-names.ts";
@@ -32,10 +33,10 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       const address = memory.view.getBigUint64(offset, true);
       return `0x${address.toString(16)}`;
     }
-    case "string": return withTrailer(readString(memory, offset, type.capacity), type.capacity, services);
+    case "string": return named(withTrailer(readString(memory, offset, type.capacity), type.capacity, services), services);
     case "buffer": return bufferText(readBuffer(memory, offset), "printable");
     case "array":
-      if (isCharacter(type.element)) return readString(memory, offset, type.length);
+      if (isCharacter(type.element)) return named(readString(memory, offset, type.length), services);
       return `[${Array.from({ length: type.length }, (_, i) => valueText(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
     case "tuple": return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
     case "record": {
@@ -44,9 +45,29 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
     }
     case "struct": return structText(type, memory, offset, services);
     case "stack": return stackText(type, memory, offset, services);
-    case "named": return namedText(type, memory, offset, services);
+    case "named": return named(namedText(type, memory, offset, services), services);
     case "aggregate": return aggregateText(type, readWords(memory, offset, aggregateSize(type)), 1n);
   }
+}
+
+/** The same for a terminal. (What a session changes of its services is seen through these.) */
+export function forTerminal(services: ConsumerServices): ConsumerServices {
+  return Object.create(services, { terminal: { value: true } }) as ConsumerServices;
+}
+
+/** Whether a value's text has lines of its own. */
+export function hasLines(type: Type): boolean {
+  switch (type.kind) {
+    case "stack": return true;
+    case "tuple": return type.elements.some(hasLines);
+    case "record": return type.fields.some((field) => hasLines(field.type));
+    default: return false;
+  }
+}
+
+/** What others have chosen the bytes of: one line, on a terminal. */
+function named(text: string, { terminal }: ConsumerServices): string {
+  return terminal ? shownText(text) : text;
 }
 
 export function elementTexts(types: readonly Type[], memory: Memory, offset: number, services: ConsumerServices): string[] {
@@ -148,7 +169,7 @@ export function stackText(type: StackType, memory: Memory, offset: number, servi
   const id = memory.view.getBigInt64(offset, true);
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
-  const lines = frameLines(type, id, pid, services).map((line) => line + "\n");
+  const lines = frameLines(type, id, pid, services).map((line) => named(line, services) + "\n");
   const indent = indented ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "" }[type.mode] : "";
   return "\n" + lines.map((line) => indent + line).join("");
 }

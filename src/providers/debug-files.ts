@@ -69,7 +69,7 @@ function showProgress(path: string): (megabytes: number) => void {
   const began = performance.now();
   return (megabytes) => {
     if (!process.stderr.isTTY || performance.now() - began < PATIENCE) return;
-    writeSync(2, `\r\x1b[Kreading ${posix.basename(path)}: ${Math.round(megabytes)} MB of debug information\r`);
+    writeSync(2, `\r\x1b[Kreading ${posix.basename(path).replace(/[^\x20-\x7e]/g, "?")}: ${Math.round(megabytes)} MB of debug information\r`);
   };
 }
 

@@ -51,6 +51,8 @@ export interface ConsumerServices {
   readonly symbols: SymbolResolver;
   /** Milliseconds since the epoch of a boot-clock time in nanoseconds. */
   bootToEpochMilliseconds(nanoseconds: bigint): number;
+  /** Text goes to a terminal: names and strings are spelled as shown-text.ts of the output room does. Absent: bytes stay. */
+  readonly terminal?: boolean;
 }
 
 export interface SymbolResolver {

@@ -1,5 +1,5 @@
 // Calls that do something: events for the host, and acts on the traced process.
-import { parsePrintf } from "../../language/printf.ts";
+import { parsePrintf, type PrintfConversion, type PrintfFormat } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { StringType, Type } from "../../language/types.ts";
@@ -80,8 +80,30 @@ function plain(type: Type): Type {
 }
 
 function formatted(f: FunctionState, e: Call, make: (format: ReturnType<typeof parsePrintf>) => EventAction): void {
-  const [format, ...values] = e.args;
-  send(f, e, make(parsePrintf(literalText(format))), values.map((value, i) => field(f, `arg${i}`, value)));
+  const [first, ...values] = e.args;
+  const { format, left } = withLiterals(parsePrintf(literalText(first)), values);
+  send(f, e, make(format), left.map((value, i) => field(f, `arg${i}`, value)));
+}
+
+/** A format with what `%s` and `%c` say of literals in it: that is the script's own text, as the rest of the format is. */
+function withLiterals({ text, pieces }: PrintfFormat, values: readonly Expression[]): { readonly format: PrintfFormat; readonly left: readonly Expression[] } {
+  const left: Expression[] = [];
+  let next = 0;
+  const written = pieces.map((piece) => {
+    if (typeof piece === "string") return piece;
+    if (piece.precision === -2) left.push(values[next++]);
+    const value = values[next++];
+    const literal = piece.flags === "" && piece.width === 0 && piece.precision === -1 ? literalIn(piece, value) : undefined;
+    if (literal === undefined) left.push(value);
+    return literal ?? piece;
+  });
+  return { format: { text, pieces: written }, left };
+}
+
+function literalIn({ letter }: PrintfConversion, value: Expression): string | undefined {
+  if (letter === "s" && value.kind === "string") return value.value.replace(/\0.*/s, "");
+  if (letter === "c" && value.kind === "integer") return String.fromCharCode(Number(value.value & 0xffn));
+  return undefined;
 }
 
 function print(f: FunctionState, e: Call): void {
