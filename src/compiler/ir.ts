@@ -2,6 +2,7 @@
 // Both generators (bpf/ and javascript/) implement every operation; the comments here are the specification.
 import type { AggregateType, Type } from "../language/types.ts";
 import type { Context } from "../language/context.ts";
+import type { Copies } from "./copies.ts";
 
 /** An SSA value: a 64-bit integer (two's complement; signedness is in the operations). Index into IrFunction.values. */
 export type Value = number;
@@ -235,11 +236,13 @@ export interface IrMap {
  * - `slot`: a scalar map without keys: `offset` bytes into the globals region: u64 set flag, then the value.
  * - `percpu-slot`: a keyless aggregation: u64 words at `offset` of each CPU's stripe in the per-CPU region
  *   (stripe size in the plan); first a u64 set flag.
- * - `hash`, `lru-hash`, `percpu-hash`, …: a kernel map of its own.
+ * - `hash`, `lru-hash`: a kernel map of its own.
+ * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
  * - `stacks`: the stack map; `unwind`: a hash map of return addresses, by a number made of them.
  */
 export type MapStorage =
   | { readonly kind: "slot"; readonly offset: number }
   | { readonly kind: "percpu-slot"; readonly offset: number }
-  | { readonly kind: "hash" | "lru-hash" | "percpu-hash" | "percpu-lru-hash" }
+  | { readonly kind: "hash" | "lru-hash" }
+  | ({ readonly kind: "percpu-hash" | "percpu-lru-hash" } & Copies)
   | { readonly kind: "stacks"; readonly frames: number; readonly buildId: boolean; readonly unwind?: boolean };

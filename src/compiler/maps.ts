@@ -5,19 +5,22 @@ import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Capabilities } from "../language/check/checked.ts";
 import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
+import { copiesOf } from "./copies.ts";
 import type { IrMap, MapStorage } from "./ir.ts";
 import type { KernelMap } from "./plan.ts";
+import { resultCounters } from "./refusals.ts";
 import { cutStack, fileKeyBytes, fileRows, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
-const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuHash: 5, percpuArray: 6, stackTrace: 7, lruHash: 9, percpuLruHash: 10, ring: 27 } as const;
+const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuArray: 6, stackTrace: 7, lruHash: 9, ring: 27 } as const;
 const BPF_F_NO_PREALLOC = 1;
 const BPF_F_STACK_BUILD_ID = 0x20;
 const BPF_F_MMAPABLE = 0x400;
 /** sizeof(struct bpf_stack_build_id) */
 const buildIdFrameBytes = 32;
-/** Maps of more bytes than this are not filled with entries before they are needed. */
-const mostPreallocated = 1 << 20;
+/** Bytes of a table whose memory is there from the start, and of an entry before its key (struct htab_elem). */
+const mostPreallocated = 256 << 20;
+const entryHead = 48;
 /** Nodes of unwinding tables, and processes and files, where their memory must be there from the start: 16, 3 and 0.8 MB. */
 const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512 } as const;
 /** Processes that may be met between two looks of the session; others are noted when they are met again. */
@@ -32,15 +35,16 @@ export const grownScratch = 16;
 const cacheLine = 64;
 
 /** The script's maps with the storage each gets. */
-export function storeMaps(maps: readonly CheckedMap[], config: Config): IrMap[] {
+export function storeMaps(maps: readonly CheckedMap[], config: Config, cpus: number): IrMap[] {
   let globals = 0;
   let stripe = 0;
   return maps.map((map) => {
     const value = widened(map.value);
     const bytes = 8 + roundUp(sizeOf(value), 8);
+    const entries = map.keys.length === 0 ? 1 : map.entries ?? config.maxMapKeys;
     let storage: MapStorage;
     if (map.keys.length > 0) {
-      storage = { kind: hashKind(map) };
+      storage = hashStorage(map, entries, cpus);
     } else if (value.kind === "aggregate") {
       storage = { kind: "percpu-slot", offset: stripe };
       stripe += bytes;
@@ -48,7 +52,7 @@ export function storeMaps(maps: readonly CheckedMap[], config: Config): IrMap[] 
       storage = { kind: "slot", offset: globals };
       globals += bytes;
     }
-    return { name: map.name, keys: map.keys, value, storage, entries: map.keys.length === 0 ? 1 : map.entries ?? config.maxMapKeys };
+    return { name: map.name, keys: map.keys, value, storage, entries };
   });
 }
 
@@ -57,29 +61,26 @@ function widened(type: Type): Type {
   return type.kind === "integer" || type.kind === "enum" ? { ...type, bits: 64 } : type;
 }
 
-function hashKind(map: CheckedMap): "hash" | "lru-hash" | "percpu-hash" | "percpu-lru-hash" {
-  const aggregate = map.value.kind === "aggregate";
-  switch (map.storage) {
-    case "lruhash":
-    case "percpulruhash": return aggregate ? "percpu-lru-hash" : "lru-hash";
-    // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
-    default: return aggregate ? "percpu-hash" : "hash";
-  }
+function hashStorage({ value, storage }: CheckedMap, entries: number, cpus: number): MapStorage {
+  const lru = storage === "lruhash" || storage === "percpulruhash";
+  // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
+  if (value.kind !== "aggregate") return { kind: lru ? "lru-hash" : "hash" };
+  return { kind: lru ? "percpu-lru-hash" : "percpu-hash", ...copiesOf(value, entries, cpus) };
 }
 
 /** The shared regions, once it is known how many kinds of events there are. */
 export interface Regions {
   /**
-   * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest aggregation by key has, and the word that
-   * says that the session is over.
+   * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest entry of aggregations by key has, and the
+   * word that says that the session is over.
    */
   readonly globals: number;
   /** Bytes of one CPU's stripe of the per-CPU region. */
   readonly stripe: number;
   /** In the stripe: each schema's count of lost events. */
   readonly lostOffsets: readonly number[];
-  /** In the stripe: each map's count of refused updates. */
-  readonly failureOffsets: readonly number[];
+  /** In the stripe: where each map's counts of refused updates begin (refusals.ts). */
+  readonly failureOffsets: readonly (number | undefined)[];
   /** In the stripe: counts of unwound stacks that ended early. */
   readonly cutOffset: number;
   /** In the stripe: each watched place's two words (watches.ts). */
@@ -90,15 +91,15 @@ export function layRegions(maps: readonly IrMap[], schemas: number, growing = fa
   let globals = 0;
   let stripe = 0;
   let zeroes = 0;
-  for (const { storage, value, keys } of maps) {
+  for (const { storage, value } of maps) {
     const end = 8 + roundUp(sizeOf(value), 8);
-    if (value.kind === "aggregate" && keys.length > 0) zeroes = Math.max(zeroes, end - 8);
+    if ("copies" in storage) zeroes = Math.max(zeroes, storage.copies * storage.stride);
     if (storage.kind === "slot") globals = Math.max(globals, storage.offset + end);
     if (storage.kind === "percpu-slot") stripe = Math.max(stripe, storage.offset + end);
   }
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
   const lostOffsets = words(growing ? Math.max(schemas, grownSchemas) : schemas);
-  const failureOffsets = words(maps.length);
+  const failureOffsets = maps.map(({ storage: { kind } }) => (kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0]));
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
   const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter((_, i) => i % 2 === 0);
   return { globals: globals + zeroes + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets };
@@ -168,16 +169,16 @@ export function scratchMap(bytes: number): KernelMap {
 
 function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" | "name"> | undefined {
   const { storage, entries } = map;
-  const sizes = { keySize: keyLayout(map.keys).size, valueSize: roundUp(sizeOf(map.value), 8), entries };
-  const whole = (sizes.valueSize + sizes.keySize) * entries;
+  const keySize = keyLayout(map.keys).size;
+  const valueSize = "copies" in storage ? storage.copies * storage.stride : roundUp(sizeOf(map.value), 8);
   switch (storage.kind) {
     case "slot":
     case "percpu-slot": return undefined;
-    case "hash": return { type: mapTypes.hash, ...sizes, flags: preallocation(whole, capabilities) };
-    case "percpu-hash": return { type: mapTypes.percpuHash, ...sizes, flags: preallocation(whole * capabilities.cpus, capabilities) };
+    case "hash":
+    case "percpu-hash": return hashTable(keySize, valueSize, entries, capabilities);
     // The kernel's least-recently-used maps are always preallocated.
-    case "lru-hash": return { type: mapTypes.lruHash, ...sizes, flags: 0 };
-    case "percpu-lru-hash": return { type: mapTypes.percpuLruHash, ...sizes, flags: 0 };
+    case "lru-hash":
+    case "percpu-lru-hash": return { type: mapTypes.lruHash, keySize, valueSize, entries, flags: 0 };
     case "stacks": {
       const { frames, buildId, unwind } = storage;
       if (unwind) {
@@ -192,8 +193,13 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
   }
 }
 
-function preallocation(bytes: number, capabilities: Capabilities): number {
-  return bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
+/**
+ * A table has its entries from the start: of the kernel's allocator a handler may get none where it runs. Only where that were
+ * an absurd amount of memory, for a limit that is rarely meant to be reached, they are allocated as they come.
+ */
+function hashTable(keySize: number, valueSize: number, entries: number, capabilities: Capabilities): Omit<KernelMap, "role" | "name"> {
+  const bytes = (entryHead + roundUp(keySize, 8) + valueSize) * entries;
+  return { type: mapTypes.hash, keySize, valueSize, entries, flags: bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0 };
 }
 
 /** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */

@@ -65,7 +65,7 @@ export interface KernelMap {
   readonly valueSize: number;
   readonly entries: number;
   readonly flags: number;
-  /** Role "map": where in the per-CPU stripe the count of refused updates (the map is full) is; absent: not counted. */
+  /** Role "map": where in the per-CPU stripe the counts of refused updates begin (refusals.ts); absent: not counted. */
   readonly failureOffset?: number;
   /** No program asks for it: a session need not create it. */
   readonly unused?: true;

@@ -8,13 +8,16 @@ export const EAGAIN = 11;
 export const ENOMEM = 12;
 export const EACCES = 13;
 export const EFAULT = 14;
+export const EBUSY = 16;
 export const EEXIST = 17;
 export const EINVAL = 22;
 export const ENFILE = 23;
 export const EMFILE = 24;
 export const ENOSPC = 28;
 export const EPIPE = 32;
+export const EDEADLK = 35;
 export const EOPNOTSUPP = 95;
+export const ETIMEDOUT = 110;
 export const ENOTSUPP = 524;
 
 let errnoNames: ReadonlyMap<number, string> | undefined;

@@ -17,7 +17,7 @@ const stacks = (unwind: boolean): IrMap => ({ name: "", keys: [], value: user, s
 function snapshot(types: readonly Type[], value: IrMap["value"], entries: readonly (readonly [key: readonly (string | bigint)[], value: bigint])[]): MapSnapshot {
   const { offsets, size } = fieldLayout(types);
   return {
-    index: 0, map: { name: "m", keys: types, value, storage: { kind: "percpu-hash" }, entries: 8 },
+    index: 0, map: { name: "m", keys: types, value, storage: { kind: "percpu-hash", copies: 1, stride: 8 }, entries: 8 },
     entries: entries.map(([key, number]) => {
       const bytes = Buffer.alloc(size);
       key.forEach((part, i) => (typeof part === "string" ? bytes.write(part, offsets[i]) : bytes.writeBigInt64LE(part, offsets[i])));

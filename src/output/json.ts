@@ -105,7 +105,7 @@ export class JsonConsumer implements Consumer {
     if (this.#noWarnings && warns(trouble)) return;
     switch (trouble.kind) {
       case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
-      case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}}`);
+      case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}, "why": "${trouble.why}"}`);
       case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
       case "skipped": return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
       case "throttled":

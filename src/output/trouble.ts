@@ -6,8 +6,17 @@ import { count, percent } from "./overhead.ts";
 export function troubleText(trouble: Trouble): string {
   switch (trouble.kind) {
     case "lost": return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
-    case "map-full": return `WARNING: Map full; can't update element: ${trouble.count} update${trouble.count === 1 ? "" : "s"} of @${trouble.map} failed `
-      + `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`;
+    case "map-full": {
+      const failed = `${trouble.count} update${trouble.count === 1 ? "" : "s"} of @${trouble.map} failed`;
+      switch (trouble.why) {
+        case "full": return `WARNING: Map full; can't update element: ${failed} `
+          + `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`;
+        case "memory": return `WARNING: Can't update element: ${failed}: the kernel had no memory for a new entry at that moment `
+          + "(ENOMEM; the map was not full: only one of up to 256 MB has its memory from the start)";
+        case "busy": return `WARNING: Can't update element: ${failed}: the handler interrupted another one, or was kept waiting, in the same part of the map `
+          + "(EBUSY; one probe for each map avoids that)";
+      }
+    }
     case "failed": {
       const { watched: { call, place, line }, code, count: times } = trouble;
       const mark = " ".repeat(place.column - 1) + "~".repeat(Math.max(1, Math.min(place.endColumn, line.length + 1) - place.column));

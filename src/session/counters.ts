@@ -1,12 +1,13 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
 import type { Plan } from "../compiler/plan.ts";
+import { refusalOffsets, refusals } from "../compiler/refusals.ts";
 import { progInfo } from "../linux/bpf.ts";
 import type { Attachment } from "../providers/provider.ts";
 import type { Trouble } from "./events.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";
 
-interface Counter { readonly offset: number; readonly trouble: (count: number) => Trouble; seen: number }
+interface Counter { readonly offsets: readonly number[]; readonly trouble: (count: number) => Trouble; seen: number }
 
 /** The per-CPU region, as far as counters care. */
 export interface CounterRegion {
@@ -32,7 +33,7 @@ export class TroubleCounters {
     const add = (offset: number, trouble: Counter["trouble"]): void => {
       if (this.#known.has(offset)) return; // schemas may share a counter
       this.#known.add(offset);
-      this.#counters.push({ offset, trouble, seen: 0 });
+      this.#counters.push({ offsets: [offset], trouble, seen: 0 });
     };
     for (const watched of plan.watches) add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
@@ -43,7 +44,11 @@ export class TroubleCounters {
       }
       if (role.kind !== "map" || failureOffset === undefined) continue;
       const { name } = plan.maps[role.map];
-      add(failureOffset, (count) => ({ kind: "map-full", map: name, count }));
+      if (this.#known.has(failureOffset)) continue;
+      this.#known.add(failureOffset);
+      for (const why of refusals) {
+        this.#counters.push({ offsets: refusalOffsets(failureOffset, why), trouble: (count) => ({ kind: "map-full", map: name, why, count }), seen: 0 });
+      }
     }
   }
 
@@ -66,8 +71,10 @@ export class TroubleCounters {
     for (const counter of this.#counters) {
       let total = 0;
       for (let cpu = 0; cpu < cpus; cpu++) {
-        const word = (counter.offset + cpu * stripe) >>> 2;
-        total += u32[word] + u32[word + 1] * 0x1_0000_0000;
+        for (const offset of counter.offsets) {
+          const word = (offset + cpu * stripe) >>> 2;
+          total += u32[word] + u32[word + 1] * 0x1_0000_0000;
+        }
       }
       if (total === counter.seen) continue;
       troubles.push(counter.trouble(total - counter.seen));

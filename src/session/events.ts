@@ -1,6 +1,7 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
 import type { ConsumerAction, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
+import type { Refusal } from "../compiler/refusals.ts";
 import type { Measured } from "../providers/provider.ts";
 import type { SessionStats } from "./stats.ts";
 
@@ -103,7 +104,8 @@ export interface MapSnapshot {
 
 export type Trouble =
   | { readonly kind: "lost"; readonly probe: string; readonly count: number }
-  | { readonly kind: "map-full"; readonly map: string; readonly count: number }
+  /** Updates that a map did not take, and why. */
+  | { readonly kind: "map-full"; readonly map: string; readonly why: Refusal; readonly count: number }
   /** Reads or look-ups of one place that failed, with the last one's code (0: there was no such key). */
   | { readonly kind: "failed"; readonly watched: WatchedPlace; readonly code: number; readonly count: number }
   /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */

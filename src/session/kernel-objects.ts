@@ -3,17 +3,19 @@
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
+import { type Refusal, refusalOf, refusalOffsets } from "../compiler/refusals.ts";
+import { MapFlag, MapType } from "../bpf/kinds.ts";
 import { Btf } from "../debuginfo/btf.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import type { ProgramType } from "../language/context.ts";
 import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, mapUpdateMany, openModuleBtf } from "../linux/bpf.ts";
-import { E2BIG, LinuxError } from "../linux/error.ts";
+import { E2BIG, EBUSY, EDEADLK, ENOMEM, ETIMEDOUT, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
 import { RingBuffer } from "../linux/ring.ts";
 import { closeAll } from "./detach.ts";
-import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
+import { aggregateOf, copiedValues, HashMap, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
 import type { UnwindMaps } from "./unwind-tables.ts";
@@ -50,12 +52,13 @@ export class KernelObjects implements Disposable {
   readonly #verifierLog: boolean;
 
   /** Creates the plan's maps. @throws LinuxError, with nothing left behind */
-  constructor(plan: Plan, verifierLog = false) {
+  constructor(plan: Plan, verifierLog = false, log?: (line: string) => void) {
     this.#plan = plan;
     this.#verifierLog = verifierLog;
     try {
       for (const map of plan.kernelMaps) this.#create(map);
       plan.maps.forEach((map, index) => this.#bind(map, index));
+      if (log !== undefined) for (const line of this.#tables()) log(line);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -99,8 +102,8 @@ export class KernelObjects implements Disposable {
   #bind(map: IrMap, index: number): void {
     const { storage } = map;
     // Counted where handlers count theirs.
-    const full = ({ failureOffset }: KernelMap) => (): void => {
-      if (failureOffset !== undefined) this.count(failureOffset);
+    const refused = ({ failureOffset }: KernelMap) => (why: Refusal): void => {
+      if (failureOffset !== undefined) this.count(refusalOffsets(failureOffset, why)[0]);
     };
     switch (storage.kind) {
       case "slot":
@@ -116,9 +119,8 @@ export class KernelObjects implements Disposable {
       case "percpu-hash":
       case "percpu-lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
-        const one = storage.kind === "hash" || storage.kind === "lru-hash";
-        const values = one ? plainValues(kernel.valueSize) : percpuValues(map, kernel.valueSize, this.cpus);
-        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, full(kernel)), kernel.keySize, values));
+        const values = "copies" in storage ? copiedValues(aggregateOf(map), storage) : plainValues(kernel.valueSize);
+        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, refused(kernel)), kernel.keySize, values));
         break;
       }
       case "stacks": {
@@ -127,6 +129,20 @@ export class KernelObjects implements Disposable {
         break;
       }
     }
+  }
+
+  /** Which table each map by key is, for those who want to know. */
+  #tables(): string[] {
+    return this.#plan.kernelMaps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
+      if (role.kind !== "map" || unused) return [];
+      const { name, storage } = this.#plan.maps[role.map];
+      if (storage.kind === "stacks" && !storage.unwind) return [];
+      const copies = !("copies" in storage) ? "" : storage.copies === 1 ? ", one copy of each value" : `, ${storage.copies} copies of each value`;
+      const shared = "copies" in storage && storage.copies < this.cpus ? ` for ${this.cpus} CPUs` : "";
+      const memory = (flags & MapFlag.NO_PREALLOC) === 0 ? "allocated at the start" : "allocated as they come";
+      const megabytes = ((keySize + valueSize) * entries / 1e6).toFixed(1);
+      return [`map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}`];
+    });
   }
 
   /** Handlers whose events the kernel lets go of later return at once from now on. */
@@ -149,8 +165,8 @@ export class KernelObjects implements Disposable {
         return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
       }),
       nodes: { updateMany: (keys, values) => mapUpdateMany(nodes, keys.length, keys, values) },
-      files: { update: (key, value) => mapUpdate(files, key, value) },
-      processes: { update: (key, value) => mapUpdate(processes, key, value), remove: (key) => void mapDelete(processes, key) },
+      files: { update: (key, value) => update(files, key, value) },
+      processes: { update: (key, value) => update(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };
   }
 
@@ -239,19 +255,35 @@ export class KernelObjects implements Disposable {
   }
 }
 
-/** `full`: called when an update found no room. */
-function tableOf(fd: number, keySize: number, valueSize: number, full: () => void): KernelTable {
+/** `refused`: called when an update was refused for one of the reasons that handlers' updates are refused for. */
+function tableOf(fd: number, keySize: number, valueSize: number, refused: (why: Refusal) => void): KernelTable {
   return {
     lookup: (key) => mapLookup(fd, key, valueSize),
     update: (key, value) => {
       try {
-        mapUpdate(fd, key, value);
+        update(fd, key, value);
       } catch (error) {
-        if (!(error instanceof LinuxError) || error.code !== E2BIG) throw error;
-        full();
+        if (!(error instanceof LinuxError) || (error.code !== E2BIG && !passing.has(error.code))) throw error;
+        refused(refusalOf(error.code));
       }
     },
     remove: (key) => mapDelete(fd, key),
     entries: () => mapEntries(fd, keySize, valueSize),
   };
 }
+
+/** What may pass by itself, as when the kernel's allocator is filled a moment later, is tried again. @throws LinuxError */
+function update(fd: number, key: Uint8Array, value: Uint8Array): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      return mapUpdate(fd, key, value);
+    } catch (error) {
+      if (tries === mostTries || !(error instanceof LinuxError) || !passing.has(error.code)) throw error;
+      Atomics.wait(pause, 0, 0, 1);
+    }
+  }
+}
+const passing: ReadonlySet<number> = new Set([ENOMEM, EBUSY, EDEADLK, ETIMEDOUT]);
+/** With a millisecond between two. */
+const mostTries = 100;
+const pause = new Int32Array(new SharedArrayBuffer(4));

@@ -5,7 +5,7 @@ import { aggregateWords } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
 import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "./aggregates.ts";
-import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
+import { HashMap, copiedValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
 
 function aggregate(kind: AggregateKind, signed = true): AggregateType {
   return kind === "lhist"
@@ -120,12 +120,12 @@ test("a per-CPU slot: what the kernel wrote on any CPU and the host's own are re
   assert.ok(shared.words.every((word) => word === 0n));
 });
 
-test("per-CPU hash entries are merged, and zeroed or cleared on every CPU", () => {
+test("copies in hash entries are merged, and zeroed or cleared together", () => {
   const type = aggregate("lhist");
   const size = aggregateWords(type) * 8;
   const kernel = table();
-  const script = irMap(type, { kind: "percpu-hash" }, [u64]);
-  const map = new HashMap(script, kernel, 8, percpuValues(script, size, 2));
+  const script = irMap(type, { kind: "percpu-hash", copies: 2, stride: size }, [u64]);
+  const map = new HashMap(script, kernel, 8, copiedValues(type, { copies: 2, stride: size }));
   const copies = new BigUint64Array((size / 8) * 2);
   copies[3] = 2n;
   copies[size / 8 + 3] = 5n;

@@ -3,18 +3,19 @@
 //   slot         globals region:  u64 set flag, then the value                        (memory-mapped)
 //   percpu-slot  per-CPU region:  in each CPU's stripe u64 set flag, then words       (memory-mapped)
 //   hash …       a kernel map: key bytes, value bytes
-//   percpu-hash  a kernel map: each value a copy a CPU, sizes rounded up to 8; read as one (aggregates.ts)
+//   percpu-hash  a kernel map: key bytes, then copies of an aggregation (compiler/copies.ts), read as one (aggregates.ts)
 //
 // The host and the kernel write at the same time. Adding to a slot is atomic; what the host does to a hash entry is
 // read, change, write, so an update that a probe makes in between may be lost, as with any two writers of a BPF map.
+import type { Copies } from "../compiler/copies.ts";
 import type { IrMap } from "../compiler/ir.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import { roundUp, sizeOf } from "../language/layout.ts";
+import { sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "./aggregates.ts";
 import type { MapSnapshot } from "./events.ts";
 
-/** Entry operations on one kernel map; sizes are those of the system call (per-CPU values: all copies). */
+/** Entry operations on one kernel map; values are whole, with all copies. */
 export interface KernelTable {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array): void;
@@ -51,7 +52,7 @@ export function snapshotOf(live: LiveMap, index: number): MapSnapshot {
   return { map: live.map, index, entries: live.entries() };
 }
 
-function aggregateOf(map: IrMap): AggregateType {
+export function aggregateOf(map: IrMap): AggregateType {
   if (map.value.kind !== "aggregate") throw new InternalError(`@${map.name} is not an aggregation`);
   return map.value;
 }
@@ -220,30 +221,13 @@ export function plainValues(valueSize: number): TableValues {
   };
 }
 
-/** A copy a CPU. The host adds to the first CPU's; what is neither added up nor an integer is the first copy that is not zero. */
-export function percpuValues({ value }: IrMap, valueSize: number, cpus: number): TableValues {
-  /** Bytes of one copy in system calls. */
-  const stride = roundUp(valueSize, 8);
-  const size = sizeOf(value);
+/** An aggregation in copies. The host adds to the first. */
+export function copiedValues(type: AggregateType, { copies, stride }: Copies): TableValues {
   return {
-    bytes: stride * cpus,
-    read: (copies) => {
-      const view = new DataView(copies.buffer, copies.byteOffset, copies.byteLength);
-      if (value.kind === "aggregate") return mergeCopies(value, view, 0, stride, cpus);
-      if (value.kind === "integer") {
-        let sum = 0n;
-        for (let cpu = 0; cpu < cpus; cpu++) sum += view.getBigUint64(cpu * stride, true);
-        return new Uint8Array(new BigUint64Array([sum]).buffer, 0, size);
-      }
-      for (let cpu = 0; cpu < cpus; cpu++) {
-        const copy = copies.subarray(cpu * stride, cpu * stride + size);
-        if (copy.some((byte) => byte !== 0)) return copy.slice();
-      }
-      return new Uint8Array(size);
-    },
-    add: (words, delta) => {
-      words[0] += BigInt.asUintN(64, delta);
-      return words.reduce((sum, word, i) => ((i * 8) % stride === 0 ? BigInt.asIntN(64, sum + word) : sum), 0n);
+    bytes: copies * stride,
+    read: (bytes) => mergeCopies(type, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, stride, copies),
+    add: () => {
+      throw new InternalError("an aggregation is no integer");
     },
   };
 }

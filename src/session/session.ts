@@ -134,7 +134,7 @@ class LiveSession implements Session {
     if (options.command !== undefined) this.#target = commandTarget(options.command);
     else if (options.pid !== undefined) this.#target = processTarget(options.pid);
     try {
-      this.#kernel = new KernelObjects(plan, options.verifierLog);
+      this.#kernel = new KernelObjects(plan, options.verifierLog, options.log);
     } catch (error) {
       this.#target?.[Symbol.dispose]();
       throw error;

@@ -7,6 +7,7 @@ import { AttachType, MapFlag, MapType, programTypes } from "../../src/bpf/kinds.
 import { generateProgram, type GeneratedProgram, scratchBytes } from "../../src/compiler/bpf/generate.ts";
 import type { IrFunction, IrMap, IrModule } from "../../src/compiler/ir.ts";
 import type { EventSchema, KernelMap } from "../../src/compiler/plan.ts";
+import { refusalOffsets, resultCounters } from "../../src/compiler/refusals.ts";
 import type { Capabilities } from "../../src/language/check/checked.ts";
 import { keyLayout, sizeOf } from "../../src/language/layout.ts";
 import { Features } from "../../src/linux/features.ts";
@@ -16,10 +17,15 @@ export const capabilities: Capabilities = new Features().capabilities();
 export interface Bound { readonly attachType?: number; readonly btfId?: number }
 
 const STRIPE = 16384;
-export const FAILURES = STRIPE - 512;
+/** Of each map, as many as results are told apart. */
+const FAILURES = STRIPE / 2;
 /** Scalar maps, and as many zeroes as the largest aggregation has words. */
 const GLOBALS = 1 << 15;
 export const LOST = STRIPE - 1024;
+
+function failuresOf(map: number): number {
+  return FAILURES + map * resultCounters * 8;
+}
 
 export class KernelModule implements Disposable {
   readonly kernelMaps: KernelMap[] = [];
@@ -45,10 +51,11 @@ export class KernelModule implements Disposable {
         this.#add({ role: { kind: "map", map: index }, name: "stacks", type: MapType.STACK_TRACE, keySize: 4, valueSize: storage.frames * 8, entries: 128, flags: 0 });
         return;
       }
-      const type = { hash: MapType.HASH, "lru-hash": MapType.LRU_HASH, "percpu-hash": MapType.PERCPU_HASH, "percpu-lru-hash": MapType.LRU_PERCPU_HASH }[storage.kind];
+      const type = storage.kind === "hash" || storage.kind === "percpu-hash" ? MapType.HASH : MapType.LRU_HASH;
+      const valueSize = "copies" in storage ? storage.copies * storage.stride : sizeOf(map.value);
       this.#add({
-        role: { kind: "map", map: index }, name: map.name, type, keySize: Math.max(1, keyLayout(map.keys).size), valueSize: sizeOf(map.value), entries: map.entries, flags: 0,
-        failureOffset: FAILURES + index * 8,
+        role: { kind: "map", map: index }, name: map.name, type, keySize: Math.max(1, keyLayout(map.keys).size), valueSize, entries: map.entries, flags: 0,
+        failureOffset: failuresOf(index),
       });
     });
     this.generated = generateProgram(fn, this.#module, {
@@ -112,14 +119,16 @@ export class KernelModule implements Disposable {
     for (let at = 0; at < valueSize; at += STRIPE) sum += view.getBigInt64(at + offset, true);
     return sum;
   }
-  /** Entries of a keyed map; per-CPU values one after the other. */
+  /** Updates of a map that were refused because it was full. */
+  full(map: number): bigint {
+    return refusalOffsets(failuresOf(map), "full").reduce((sum, offset) => sum + this.perCpuWord(offset), 0n);
+  }
+  /** Entries of a keyed map; copies one after the other. */
   entries(map: number): [Uint8Array, Uint8Array][] {
     const index = this.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === map);
     const kernelMap = this.kernelMaps[index];
     if (kernelMap === undefined) return [];
-    const perCpu = kernelMap.type === MapType.PERCPU_HASH || kernelMap.type === MapType.LRU_PERCPU_HASH;
-    const valueSize = perCpu ? Math.ceil(kernelMap.valueSize / 8) * 8 * capabilities.cpus : kernelMap.valueSize;
-    return mapEntries(this.#fds[index] ?? -1, kernelMap.keySize, valueSize);
+    return mapEntries(this.#fds[index] ?? -1, kernelMap.keySize, kernelMap.valueSize);
   }
   put(map: number, key: bigint, value: Uint8Array): void {
     mapUpdate(this.fdOf((role) => role.kind === "map" && role.map === map), new Uint8Array(BigUint64Array.of(key).buffer), value);

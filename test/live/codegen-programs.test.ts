@@ -4,20 +4,22 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { Btf } from "../../src/debuginfo/btf.ts";
 import { LinuxError } from "../../src/linux/error.ts";
-import { u32, u64 } from "../../src/language/types.ts";
+import { type AggregateType, u32, u64 } from "../../src/language/types.ts";
 import type { Context, ProgramType } from "../../src/language/context.ts";
+import { copiesOf } from "../../src/compiler/copies.ts";
 import type { IrFunction, IrMap } from "../../src/compiler/ir.ts";
 import type { EventSchema } from "../../src/compiler/plan.ts";
 import { contextOf, IrBuilder, irMap, slotMap } from "../support/ir-builder.ts";
-import { type Bound, KernelModule, kernelVariables, LOST } from "./codegen-kernel.ts";
+import { type Bound, capabilities, KernelModule, kernelVariables, LOST } from "./codegen-kernel.ts";
 
 const live = { skip: process.getuid?.() === 0 ? false : "needs root" };
 const btf = new Btf(readFileSync("/sys/kernel/btf/vmlinux"));
 
 const types: ProgramType[] = ["raw_tracepoint", "tracing", "tracepoint", "kprobe", "perf_event"];
 const hash = irMap("hash", [u64], u64, { kind: "hash" });
-const counts = irMap("counts", [u64], { kind: "aggregate", aggregate: "count", signed: false }, { kind: "percpu-hash" });
-const histogram = irMap("hist", [u64], { kind: "aggregate", aggregate: "hist", signed: true, bits: 2 }, { kind: "percpu-hash" });
+const keyed = (name: string, type: AggregateType): IrMap => irMap(name, [u64], type, { kind: "percpu-hash", ...copiesOf(type, 16, capabilities.cpus) });
+const counts = keyed("counts", { kind: "aggregate", aggregate: "count", signed: false });
+const histogram = keyed("hist", { kind: "aggregate", aggregate: "hist", signed: true, bits: 2 });
 const slotCounts = irMap("slot", [], { kind: "aggregate", aggregate: "count", signed: false }, { kind: "percpu-slot", offset: 8 });
 const slotHistogram = irMap("slothist", [], { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 }, { kind: "percpu-slot", offset: 64 });
 const stacks = irMap("stacks", [], u32, { kind: "stacks", frames: 16, buildId: false });

@@ -19,8 +19,9 @@ import { MemoryRuntime } from "../../src/compiler/javascript/memory-runtime.ts";
 import { evaluate } from "../../src/compiler/javascript/support.ts";
 import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/print-ir.ts";
+import { refusalOffsets, refusals } from "../../src/compiler/refusals.ts";
 import { validateModule } from "../../src/compiler/validate-ir.ts";
-import { HashMap, percpuValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
+import { aggregateOf, copiedValues, HashMap, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 import { Random } from "./random.ts";
@@ -203,7 +204,7 @@ export class Differential implements Disposable {
       const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe));
       const entries = lives.map((live) => live.entries());
       const refused = plan.kernelMaps.flatMap(({ role, failureOffset }) => (role.kind === "map" && failureOffset !== undefined
-        ? [[role.map, this.#sum(failureOffset, stripe)] as const] : []));
+        ? [[role.map, refusals.flatMap((why) => refusalOffsets(failureOffset, why)).reduce((sum, offset) => sum + this.#sum(offset, stripe), 0n)] as const] : []));
       const lost = plan.schemas.reduce((sum, { lostOffset }) => sum + this.#sum(lostOffset, stripe), 0n);
       return {
         events: lost > 0n ? [...events, `${lost} events lost`] : events,
@@ -234,7 +235,7 @@ export class Differential implements Disposable {
       case "lru-hash": return new HashMap(map, tableOf(fd, kernel, kernel?.valueSize ?? 0), kernel?.keySize ?? 0, plainValues(sizeOf(map.value)));
       case "percpu-hash":
       case "percpu-lru-hash": {
-        const values = percpuValues(map, kernel?.valueSize ?? 0, cpus);
+        const values = copiedValues(aggregateOf(map), storage);
         return new HashMap(map, tableOf(fd, kernel, values.bytes), kernel?.keySize ?? 0, values);
       }
       case "stacks": throw new Error("stacks are not compared");

@@ -1,15 +1,15 @@
 // Aggregations: words that this CPU's handlers change in place. See language/layout.ts for the words, histogram.ts for buckets.
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
-import { MapType, UpdateFlag } from "../../bpf/kinds.ts";
-import { helperExists } from "../../bpf/helpers.ts";
+import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
 import { seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
-import type { Instruction, Value } from "../ir.ts";
-import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
+import type { Copies } from "../copies.ts";
+import type { Instruction, MapStorage, Value } from "../ir.ts";
+import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { countFailure } from "./counts.ts";
+import { countBusy, countRefusal, justMade } from "./counts.ts";
 import { keyMemory, lookup } from "./map-operations.ts";
 import type { FunctionScope } from "./scope.ts";
 
@@ -33,7 +33,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
     return;
   }
   const { index, map } = scope.kernelMapOf(instruction.map);
-  const perCpu = map.type === MapType.PERCPU_HASH || map.type === MapType.LRU_PERCPU_HASH;
+  const { copies, stride } = copiesIn(storage);
   const key = keyMemory(scope, instruction.map, instruction.key);
   const entry = lookup(scope, instruction.map, key);
   const missing = emitter.label();
@@ -41,20 +41,38 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
   const done = emitter.label();
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
   emitter.bind(found);
-  update(scope, type, behind(entry), instruction, !perCpu || scope.preemptible);
+  if (copies > 1) {
+    const distance = emitter.callFor("get_smp_processor_id");
+    scope.scaleStripes(distance, stride, copies);
+    emitter.alu(Alu.ADD, entry, distance);
+  }
+  const shared = copies < scope.options.capabilities.cpus;
+  update(scope, type, behind(entry), instruction, shared || scope.preemptible, shared ? instruction.map : undefined);
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
     emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(scope.zeroes(map.valueSize)), constant(UpdateFlag.NOEXIST));
+    const made = emitter.label();
+    const refused = emitter.copy(0);
+    emitter.branchConstant(Jump.JEQ, refused, 0n, made);
+    emitter.branchConstant(Jump.JEQ, refused, justMade, made);
+    countRefusal(scope, instruction.map, refused);
+    emitter.jump(done);
+    emitter.bind(made);
     emitter.move(entry, lookup(scope, instruction.map, key));
     emitter.branchConstant(Jump.JNE, entry, 0n, found);
-    countFailure(scope, instruction.map);
+    // It is gone already, and what was to be added with it.
     emitter.jump(done);
   });
 }
 
-/** Adds a value to the words at a place. */
-function update(scope: FunctionScope, type: AggregateType, words: Memory, { value, time }: Of<"aggregate">, atomic: boolean): void {
+/** How many copies a keyed map has of an aggregation: one where the script wants no others. */
+function copiesIn(storage: MapStorage): Copies {
+  return "copies" in storage ? storage : { copies: 1, stride: 0 };
+}
+
+/** Adds a value to the words at a place. `shared`: the map, where other CPUs change the same words. */
+function update(scope: FunctionScope, type: AggregateType, words: Memory, { value, time }: Of<"aggregate">, atomic: boolean, shared?: number): void {
   const { emitter } = scope;
   switch (type.aggregate) {
     case "count": return bump(scope, words, undefined, atomic);
@@ -66,15 +84,17 @@ function update(scope: FunctionScope, type: AggregateType, words: Memory, { valu
       bump(scope, words, value, atomic);
       return bump(scope, at(words, 8), undefined, atomic);
     case "min":
-    case "max": return keepExtreme(scope, type, words, value);
+    case "max": return keepExtreme(scope, type, words, value, atomic);
     case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0, bitsOf(scope, value)), atomic);
     case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
-    case "tseries": return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic);
+    case "tseries": return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic, shared);
   }
 }
 
 /** Into the cell of the interval that `time` lies in, which takes the place of one that is over (language/series.ts). */
-function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, value: Register, time: Register, atomic: boolean): void {
+function addToSeries(
+  scope: FunctionScope, type: AggregateType, words: Memory, value: Register, time: Register, atomic: boolean, shared: number | undefined,
+): void {
   const { emitter } = scope;
   const { interval, intervals, kind } = seriesOf(type);
   const number = emitter.copy(time);
@@ -84,39 +104,93 @@ function addToSeries(scope: FunctionScope, type: AggregateType, words: Memory, v
   clamp(scope, cell, intervals - 1);
   emitter.aluConstant(Alu.MUL, cell, BigInt(seriesCellWords * 8));
   emitter.alu(Alu.ADD, cell, emitter.addressRegister({ ...words, offset: 0 }));
-  const at = (word: number): Memory => behind(cell, words.offset + word * 8);
+  const word = (index: number): Memory => behind(cell, words.offset + index * 8);
   const join = emitter.label();
   const done = emitter.label();
   const before = emitter.register();
-  emitter.load(before, at(0), 8);
+  emitter.load(before, word(0), 8);
   emitter.branch(Jump.JEQ, before, number, join);
-  emitter.store(at(0), 8, number);
-  emitter.store(at(1), 8, value);
-  if (kind === "last") emitter.store(at(2), 8, time);
-  else emitter.storeConstant(at(2), 8, kind === "avg" ? 1n : 0n);
+  if (shared !== undefined) takeCell(scope, shared, word(0), number, join, done);
+  else emitter.store(word(0), 8, number);
+  emitter.store(word(1), 8, value);
+  if (kind === "last") emitter.store(word(2), 8, time);
+  else emitter.storeConstant(word(2), 8, kind === "avg" ? 1n : 0n);
+  if (shared !== undefined) emitter.store(word(0), 8, number);
   emitter.jump(done);
   emitter.bind(join);
   switch (kind) {
     case "last":
-      emitter.store(at(1), 8, value);
-      emitter.store(at(2), 8, time);
+      emitter.store(word(1), 8, value);
+      emitter.store(word(2), 8, time);
       break;
     case "avg":
-      add(scope, at(1), value, atomic);
-      add(scope, at(2), 1n, atomic);
+      add(scope, word(1), value, atomic);
+      add(scope, word(2), 1n, atomic);
       break;
     case "sum":
-      add(scope, at(1), value, atomic);
+      add(scope, word(1), value, atomic);
       break;
     case "min":
-    case "max": {
-      const current = emitter.register();
-      emitter.load(current, at(1), 8);
-      emitter.branch(staying(kind, type.signed), value, current, done);
-      emitter.store(at(1), 8, value);
-    }
+    case "max": keep(scope, kind, type.signed, word(1), value, atomic, done);
   }
   emitter.bind(done);
+}
+
+/** Stands for the number of an interval while a handler begins one. */
+const BEGINNING = -1n;
+/** Looks at a cell that another handler begins. */
+const LOOKS = 32n;
+
+/**
+ * Cells that others change at the same time: of the handlers that find the cell of an older interval, one begins the new one, and
+ * the others wait for its two stores. Where that takes long (it was interrupted by this handler, or another task runs), the value
+ * is lost, and counted.
+ */
+function takeCell(scope: FunctionScope, map: number, number: Memory, wanted: Register, join: number, done: number): void {
+  const { emitter } = scope;
+  const begin = emitter.label();
+  const wait = emitter.label();
+  const again = emitter.label();
+  const old = emitter.constant(BEGINNING);
+  emitter.exchange(number, old);
+  emitter.branchConstant(Jump.JEQ, old, BEGINNING, wait);
+  emitter.branch(Jump.JLT, old, wanted, begin);
+  // Somebody else was faster, or has a newer interval in it.
+  emitter.store(number, 8, old);
+  emitter.branch(Jump.JEQ, old, wanted, join);
+  emitter.jump(done);
+  emitter.bind(wait);
+  const looks = emitter.constant(0n);
+  emitter.bind(again);
+  emitter.load(old, number, 8);
+  emitter.branch(Jump.JEQ, old, wanted, join);
+  emitter.add(looks, 1);
+  emitter.branchConstant(Jump.JLT, looks, LOOKS, again);
+  countBusy(scope, map);
+  emitter.jump(done);
+  emitter.bind(begin);
+}
+
+/** Rounds in which others may bring better values at the same time. */
+const EXCHANGES = 4;
+
+/** Keeps the better of a word that has a value, and of another; what a better one took the place of meanwhile is put back. */
+function keep(scope: FunctionScope, extreme: "min" | "max", signed: boolean, word: Memory, value: Register, atomic: boolean, done: number): void {
+  const { emitter } = scope;
+  const current = emitter.register();
+  emitter.load(current, word, 8);
+  emitter.branch(staying(extreme, signed), value, current, done);
+  if (!atomic) {
+    emitter.store(word, 8, value);
+    return;
+  }
+  const best = emitter.copy(value);
+  for (let round = 0; round < EXCHANGES; round++) {
+    emitter.move(current, best);
+    emitter.exchange(word, current);
+    emitter.branch(staying(extreme, signed), current, best, done);
+    emitter.move(best, current);
+  }
 }
 
 function needed(scope: FunctionScope, value: Value | undefined): Register {
@@ -149,21 +223,22 @@ function staying(extreme: "min" | "max", signed: boolean): Condition {
   return signed ? Jump.JSLE : Jump.JLE;
 }
 
-function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined): void {
+function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined, atomic: boolean): void {
   const { emitter } = scope;
   const candidate = needed(scope, value);
-  const take = emitter.label();
+  const first = emitter.label();
   const done = emitter.label();
   const set = emitter.register();
-  const current = emitter.register();
   emitter.load(set, at(words, 8), 8);
-  emitter.branchConstant(Jump.JEQ, set, 0n, take);
-  emitter.load(current, words, 8);
-  emitter.branch(staying(type.aggregate === "min" ? "min" : "max", type.signed), candidate, current, done);
-  emitter.bind(take);
-  emitter.store(words, 8, candidate);
-  emitter.storeConstant(at(words, 8), 8, 1n);
+  emitter.branchConstant(Jump.JEQ, set, 0n, first);
+  keep(scope, type.aggregate === "min" ? "min" : "max", type.signed, words, candidate, atomic, done);
   emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(first);
+    emitter.store(words, 8, candidate);
+    emitter.storeConstant(at(words, 8), 8, 1n);
+    emitter.jump(done);
+  });
 }
 
 function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomic: boolean): void {
@@ -309,49 +384,41 @@ export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-r
     emitter.bind(next);
   } else if (storage.kind === "percpu-slot") {
     const { map, stripe, count } = scope.stripe;
-    eachCpu(scope, count, (cpu, next) => {
+    eachCopy(scope, count, (cpu, next) => {
       const base = scope.addStripes(map, emitter.copy(cpu), stripe, count);
       accumulate(scope, type, behind(base, storage.offset + 8), total, second, next);
     });
   } else {
-    const { index, map } = scope.kernelMapOf(instruction.map);
     const key = keyMemory(scope, instruction.map, instruction.key);
-    const perCpu = map.type === MapType.PERCPU_HASH || map.type === MapType.LRU_PERCPU_HASH;
-    if (perCpu && helperExists("map_lookup_percpu_elem", scope.options.capabilities.kernel)) {
-      eachCpu(scope, scope.options.capabilities.cpus, (cpu, next, stop) => {
-        const entry = emitter.callFor("map_lookup_percpu_elem", kernelMap(index), addressOf(key), inRegister(cpu));
-        emitter.branchConstant(Jump.JEQ, entry, 0n, stop);
-        accumulate(scope, type, behind(entry), total, second, next);
-      });
-      emitter.touch(key);
-    } else {
-      // Before Linux 5.19 a program sees only its own CPU's copy.
-      const entry = lookup(scope, instruction.map, key);
-      const missing = emitter.label();
-      emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
-      const next = emitter.label();
-      accumulate(scope, type, behind(entry), total, second, next);
-      emitter.bind(next);
-      emitter.bind(missing);
-    }
+    const entry = lookup(scope, instruction.map, key);
+    const { copies, stride } = copiesIn(storage);
+    const missing = emitter.label();
+    emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+    eachCopy(scope, copies, (copy, next) => {
+      if (copies > 1) {
+        const distance = emitter.copy(copy);
+        scope.scaleStripes(distance, stride, copies);
+        emitter.alu(Alu.ADD, distance, entry);
+        accumulate(scope, type, behind(distance), total, second, next);
+      } else accumulate(scope, type, behind(entry), total, second, next);
+    });
+    emitter.bind(missing);
   }
   const result = scope.resultRegister(instruction.result);
   if (type.aggregate === "avg" || type.aggregate === "stats") averageOf(scope, result, total, second, instruction.signed);
   else emitter.move(result, total);
 }
 
-function eachCpu(scope: FunctionScope, cpus: number, body: (cpu: Register, next: number, stop: number) => void): void {
+function eachCopy(scope: FunctionScope, copies: number, body: (copy: Register, next: number) => void): void {
   const { emitter } = scope;
-  const cpu = emitter.constant(0n);
+  const copy = emitter.constant(0n);
   const again = emitter.label();
   const next = emitter.label();
-  const stop = emitter.label();
   emitter.bind(again);
-  body(cpu, next, stop);
+  body(copy, next);
   emitter.bind(next);
-  emitter.add(cpu, 1);
-  emitter.branchConstant(Jump.JLT, cpu, BigInt(cpus), again);
-  emitter.bind(stop);
+  emitter.add(copy, 1);
+  if (copies > 1) emitter.branchConstant(Jump.JLT, copy, BigInt(copies), again);
 }
 
 /** Adds one CPU's words; `next` is where to go without adding. */

@@ -1,14 +1,18 @@
 // Counters of what went wrong, in this CPU's stripe: a few instructions, off the usual way.
-import { Jump } from "../../bpf/instruction.ts";
+import { Alu, Jump } from "../../bpf/instruction.ts";
+import { refusalOffsets, resultCounters } from "../refusals.ts";
 import { cutStack } from "../unwind-layout.ts";
 import { behind } from "./emitter.ts";
-import type { Register } from "./machine.ts";
+import type { Memory, Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
 
 /** Adds 1 to a counter of this CPU's stripe. */
 export function count(scope: FunctionScope, offset: number): void {
+  bump(scope, behind(scope.stripeAddress(false), offset));
+}
+
+function bump(scope: FunctionScope, counter: Memory): void {
   const { emitter } = scope;
-  const counter = behind(scope.stripeAddress(false), offset);
   if (scope.preemptible) {
     emitter.atomicAdd(counter, emitter.constant(1n), false);
     return;
@@ -19,10 +23,25 @@ export function count(scope: FunctionScope, offset: number): void {
   emitter.store(counter, 8, word);
 }
 
-/** An update was refused: the map is full. */
-export function countFailure(scope: FunctionScope, map: number): void {
-  const offset = scope.kernelMapOf(map).map.failureOffset;
-  if (offset !== undefined) count(scope, offset);
+/** EEXIST: what an update says that is to make an entry, when somebody else has just made it. */
+export const justMade = -17n;
+
+/** The result of an update that did not make an entry: why is known by its number (refusals.ts). */
+export function countRefusal(scope: FunctionScope, map: number, result: Register): void {
+  const first = scope.kernelMapOf(map).map.failureOffset;
+  if (first === undefined) return;
+  const { emitter } = scope;
+  const counters = scope.stripeAddress(false);
+  emitter.aluConstant(Alu.AND, result, BigInt(resultCounters - 1));
+  emitter.aluConstant(Alu.LSH, result, 3n);
+  emitter.alu(Alu.ADD, counters, result);
+  bump(scope, behind(counters, first));
+}
+
+/** A value was not added, since others kept its place for too long. */
+export function countBusy(scope: FunctionScope, map: number): void {
+  const first = scope.kernelMapOf(map).map.failureOffset;
+  if (first !== undefined) count(scope, refusalOffsets(first, "busy")[0]);
 }
 
 /** With `-k`: a helper's result is looked at, and a failure counted with it. `found`: it is an address, and 0 is the failure. */

@@ -126,6 +126,11 @@ export class Emitter {
     const at = this.reachable(to);
     this.emit({ kind: "atomic", operation: fetch ? Atomic.FETCH_ADD | Atomic.ADD : Atomic.ADD, fetch, base: at.base, object: at.object, offset: at.offset, src });
   }
+  /** Stores atomically; src becomes the old value. */
+  exchange(to: Memory, src: Register): void {
+    const at = this.reachable(to);
+    this.emit({ kind: "atomic", operation: Atomic.XCHG, fetch: true, base: at.base, object: at.object, offset: at.offset, src });
+  }
   /** Instructions hold 16-bit offsets. */
   reachable(memory: Memory): Memory {
     if (memory.object !== NO_OBJECT || (memory.offset >= -32768 && memory.offset <= 32767)) return memory;

@@ -13,11 +13,11 @@ const capabilities: Capabilities = { kernel: [6, 18], btf: true, mayGoto: true, 
 const kernelMaps: KernelMap[] = [
   { role: { kind: "globals", size: 64 }, name: "globals", type: 2, keySize: 4, valueSize: 64, entries: 1, flags: 0 },
   { role: { kind: "percpu", stripe: 64 }, name: "percpu", type: 2, keySize: 4, valueSize: 256, entries: 1, flags: 0 },
-  { role: { kind: "map", map: 1 }, name: "m", type: 5, keySize: 8, valueSize: 8, entries: 16, flags: 0, failureOffset: 56 },
+  { role: { kind: "map", map: 1 }, name: "m", type: 1, keySize: 8, valueSize: 256, entries: 16, flags: 0, failureOffset: 56 },
 ];
 const count = { kind: "aggregate", aggregate: "count", signed: false } as const;
 
-function textOf(build: (f: IrBuilder) => void, maps = [slotMap(0), irMap("m", [u64], count, { kind: "percpu-hash" }), irMap("c", [], count, { kind: "percpu-slot", offset: 16 })]): string[] {
+function textOf(build: (f: IrBuilder) => void, maps = [slotMap(0), irMap("m", [u64], count, { kind: "percpu-hash", copies: 4, stride: 64 }), irMap("c", [], count, { kind: "percpu-slot", offset: 16 })]): string[] {
   const f = new IrBuilder();
   build(f);
   const fn = f.finish(contextOf("raw_tracepoint"));
@@ -40,9 +40,10 @@ test("a predicate is one load and one jump; a keyed count's usual way is straigh
     f.add({ op: "aggregate", map: 1, key: f.key(f.binary("lshr", f.builtin("pid-and-tid"), f.constant(32))) });
     f.jump(no);
   });
-  assert.deepEqual(text.slice(0, 14), [
-    "0: r0 = *(u64 *)(r1 + 8)", "1: if r0 != 59 goto 14", "2: call get_current_pid_tgid#14", "3: r0 >>= 32", "4: *(u64 *)(r10 - 8) = r0", "5: r1 = map[0]",
-    "7: r2 = r10", "8: r2 += -8", "9: call map_lookup_elem#1", "10: if r0 == 0 goto 16", "11: r1 = *(u64 *)(r0)", "12: r1 += 1", "13: *(u64 *)(r0) = r1", "14: r0 = 0",
+  assert.deepEqual(text.slice(0, 19), [
+    "0: r0 = *(u64 *)(r1 + 8)", "1: if r0 != 59 goto 19", "2: call get_current_pid_tgid#14", "3: r0 >>= 32", "4: *(u64 *)(r10 - 8) = r0", "5: r1 = map[0]",
+    "7: r2 = r10", "8: r2 += -8", "9: call map_lookup_elem#1", "10: r6 = r0", "11: if r6 == 0 goto 21",
+    "12: call get_smp_processor_id#8", "13: r0 &= 3", "14: r0 <<= 6", "15: r6 += r0", "16: r0 = *(u64 *)(r6)", "17: r0 += 1", "18: *(u64 *)(r6) = r0", "19: r0 = 0",
   ]);
 });
 

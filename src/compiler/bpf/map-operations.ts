@@ -4,7 +4,7 @@ import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
-import { countFailed, countFailure } from "./counts.ts";
+import { countFailed, countRefusal, justMade } from "./counts.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { copy, fill, inPlace, zero } from "./memory.ts";
@@ -144,11 +144,12 @@ function ifRefused(scope: FunctionScope, map: number): void {
   if (scope.kernelMapOf(map).map.failureOffset === undefined) return;
   const refused = emitter.label();
   const done = emitter.label();
-  emitter.branchConstant(Jump.JNE, emitter.copy(0), 0n, refused);
+  const result = emitter.copy(0);
+  emitter.branchConstant(Jump.JNE, result, 0n, refused);
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(refused);
-    countFailure(scope, map);
+    countRefusal(scope, map, result);
     emitter.jump(done);
   });
 }
@@ -210,11 +211,13 @@ export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
     const refused = emitter.copy(0);
     emitter.set(old, 0n);
     emitter.branchConstant(Jump.JEQ, refused, 0n, made);
-    // Somebody else made it just now, or the map is full.
+    const again = emitter.label();
+    emitter.branchConstant(Jump.JEQ, refused, justMade, again);
+    countRefusal(scope, instruction.map, refused);
+    emitter.jump(made);
+    emitter.bind(again);
     emitter.move(entry, lookup(scope, instruction.map, key));
     emitter.branchConstant(Jump.JNE, entry, 0n, found);
-    countFailure(scope, instruction.map);
-    emitter.set(old, 0n);
     emitter.jump(made);
   });
 }

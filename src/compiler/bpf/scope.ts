@@ -297,6 +297,13 @@ export class FunctionScope {
   }
   /** The stripe of a CPU number (in a register that this changes), bounded for the verifier. */
   addStripes(map: number, cpu: Register, stripe: number, count: number): Register {
+    this.scaleStripes(cpu, stripe, count);
+    const base = this.emitter.mapValue(map, 0);
+    this.emitter.alu(Alu.ADD, base, cpu);
+    return base;
+  }
+  /** A CPU's number becomes the distance to its stripe. Where there are fewer than CPUs, a power of two, they share them. */
+  scaleStripes(cpu: Register, stripe: number, count: number): void {
     const { emitter } = this;
     if ((count & (count - 1)) === 0) emitter.aluConstant(Alu.AND, cpu, BigInt(count - 1));
     else {
@@ -307,9 +314,6 @@ export class FunctionScope {
     }
     if ((stripe & (stripe - 1)) === 0) emitter.aluConstant(Alu.LSH, cpu, BigInt(31 - Math.clz32(stripe)));
     else emitter.aluConstant(Alu.MUL, cpu, BigInt(stripe));
-    const base = emitter.mapValue(map, 0);
-    emitter.alu(Alu.ADD, base, cpu);
-    return base;
   }
   /** Handlers that another run of the same handler on this CPU may interrupt must add atomically. */
   get preemptible(): boolean {

@@ -3,7 +3,7 @@ import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import type { Place, Source } from "../ir.ts";
-import { countCut, countFailure } from "./counts.ts";
+import { countCut, countRefusal } from "./counts.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { context, currentIds } from "./scalars.ts";
@@ -64,15 +64,13 @@ function unwound(scope: FunctionScope, source: StackSource): Register {
   });
   emitter.cold(() => {
     emitter.bind(full);
-    // Another CPU may have kept the same stack meanwhile.
-    emitter.branchConstant(Jump.JEQ, refused, EEXIST, done);
-    countFailure(scope, source.map);
+    // Or another CPU has kept the same stack meanwhile, which is not counted as a refusal.
+    countRefusal(scope, source.map, refused);
     emitter.jump(done);
   });
   return id;
 }
 const EFAULT = -14n;
-const EEXIST = -17n;
 
 function unwind(scope: FunctionScope, memory: Memory, frames: number): Register {
   scope.emitter.callFunction(UNWINDER, addressOf(memory), constant(frames));

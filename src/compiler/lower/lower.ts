@@ -55,7 +55,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
       directLoads: settings.directLoads ?? true,
     },
     walk,
-    maps: storeMaps(checked.maps, checked.config),
+    maps: storeMaps(checked.maps, checked.config, capabilities.cpus),
     functions: [],
     schemas: [],
     timeFormats: [],
