@@ -1,7 +1,9 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
 import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
-import { check } from "./error.ts";
+import type { ChildProcess, StdioOptions } from "node:child_process";
+import { check, errnoName } from "./error.ts";
 import { syscall, SYS } from "./ffi.ts";
+import { heldProgram } from "./held-program.ts";
 
 export interface TracedChild {
   readonly pid: number;
@@ -9,16 +11,21 @@ export interface TracedChild {
   readonly ready: Promise<void>;
   /** Lets the command begin. */
   go(): void;
+  /** Why the command could not be executed, once it has begun or ended; undefined when it could. */
+  failure(): Promise<string | undefined>;
   /** The exit code; 128 + the signal when a signal ended it. */
   readonly exited: Promise<number>;
   /** SIGTERM. */
   kill(): void;
 }
 
+/** Where the program of its own cannot be executed (vm.memfd_noexec = 2): the same by a shell, without the guard. */
+const heldByShell = 'echo >&4; read go <&3 || exit 127; exec "$0" "$@" 3<&- 4>&-';
+
 /**
- * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on). The pipe is the
- * shell's script: it waits in its read of the next line, and the system call behind that is the exec, so that nothing of the
- * shell's is traced. If strobe goes away first, the script ends and so does the child. The command is split into words like a shell does it, quotes
+ * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system call behind
+ * its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is (held-program.ts), but for a
+ * command that becomes another user: the kernel forgets the wish then. The command is split into words like a shell does it, quotes
  * and backslashes honoured, nothing expanded. Throws an Error when there is no such program.
  */
 export function spawnTraced(command: string): TracedChild {
@@ -28,29 +35,19 @@ export function spawnTraced(command: string): TracedChild {
   const path = findProgram(program);
   if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
   if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
-  const [script, writer] = pipe();
+  const [gate, writer] = pipe();
   let open = true;
-  const write = (line: string): void => {
-    if (open) writeSync(writer, line);
-  };
   const shut = (): void => {
     if (open) closeSync(writer);
     open = false;
   };
-  write("exec 3<&- 4>&-\n");
-  // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn("/bin/sh", ["/proc/self/fd/3", path, ...words.slice(1)], { stdio: ["inherit", "inherit", "inherit", script, "pipe"] });
-  closeSync(script);
+  const child = start([path, ...words.slice(1)], gate);
+  closeSync(gate);
   if (child.pid === undefined) {
-    // Why is told only later; when files cannot be opened, the child has no streams either.
-    child.on("error", () => {});
     shut();
-    throw new Error("cannot start /bin/sh to run the command; too many files or processes may be open here (ulimit -n, ulimit -u)");
+    throw new Error("cannot start a process to run the command in; too many files or processes may be open here (ulimit -n, ulimit -u)");
   }
-  // The shell closes its end when it has come to its second line.
-  const gate = child.stdio[4] as import("node:stream").Duplex;
-  gate.on("error", () => {}); // the child went first
+  const { failure, ready } = told(child);
   const exited = new Promise<number>((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", (code, signal) => {
@@ -58,20 +55,55 @@ export function spawnTraced(command: string): TracedChild {
       resolve(code ?? 128 + (signal ? process.getBuiltinModule("node:os").constants.signals[signal] : 0));
     });
   });
-  const ready = new Promise<void>((resolve) => {
-    gate.once("close", () => resolve());
-    gate.resume();
-  });
   return {
     pid: child.pid,
     ready,
     go: () => {
-      write('exec "$@"\n');
+      if (open) writeSync(writer, "\n");
       shut();
     },
     exited,
+    failure: async () => {
+      const errno = await failure;
+      return errno === undefined ? undefined : `cannot run "${program}": ${errno === "ENOENT" ? "what it names in its first line, or as its loader, is not there (ENOENT)" : errno}`;
+    },
     kill: () => void child.kill("SIGTERM"),
   };
+}
+
+function start(words: readonly string[], gate: number): ChildProcess {
+  // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const stdio: StdioOptions = ["inherit", "inherit", "inherit", gate, "pipe"];
+  const held = heldProgram();
+  if (held !== undefined) {
+    const child = spawn(`/proc/self/fd/${held}`, words, { stdio });
+    closeSync(held);
+    if (child.pid !== undefined) return child;
+    // Why is told only later; when files cannot be opened, the child has no streams either.
+    child.on("error", () => {});
+  }
+  const child = spawn("/bin/sh", ["-c", heldByShell, ...words], { stdio });
+  if (child.pid === undefined) child.on("error", () => {});
+  return child;
+}
+
+/** What the child says: a byte when it waits, and an errno when the command cannot be executed. */
+function told(child: ChildProcess): { readonly ready: Promise<void>; readonly failure: Promise<string | undefined> } {
+  const stream = child.stdio[4] as import("node:stream").Duplex;
+  stream.on("error", () => {}); // the child went first
+  let said = Buffer.alloc(0);
+  const ready = new Promise<void>((resolve) => {
+    stream.on("data", (more: Buffer) => {
+      said = Buffer.concat([said, more]);
+      resolve();
+    });
+    stream.once("close", () => resolve());
+  });
+  const failure = new Promise<string | undefined>((resolve) => {
+    stream.once("close", () => resolve(said.length >= 5 ? errnoName(said.readInt32LE(1)) : undefined));
+  });
+  return { ready, failure };
 }
 
 /** pipe2(2), closed on exec: the end to read, the end to write. */

@@ -219,7 +219,11 @@ class LiveSession implements Session {
       if (!this.#options.dryRun) this.#runIterators();
       const target = this.#target;
       if (target && !this.#over && !this.#options.dryRun) {
-        void target.ended.then(() => this.#finish({ exitCode: this.#end.exitCode, reason: "target" }));
+        void target.ended.then(async () => {
+          const why = await target.failure?.();
+          if (why !== undefined) this.#consumer.trouble({ kind: "message", text: `ERROR: ${why}` });
+          this.#finish({ exitCode: this.#end.exitCode, reason: "target" });
+        });
         target.go();
       }
     } catch (error) {

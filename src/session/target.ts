@@ -10,6 +10,8 @@ export interface Target extends Disposable {
   /** Starts a command that was held back. */
   go(): void;
   readonly ended: Promise<void>;
+  /** Why a command could not be started, known when it has ended. */
+  failure?(): Promise<string | undefined>;
 }
 
 /** Starts `command`, held back until go(). Disposing ends it, if it still runs. */
@@ -25,6 +27,7 @@ export function commandTarget(command: string): Target {
     ready: child.ready,
     go: () => child.go(),
     ended,
+    failure: () => child.failure(),
     [Symbol.dispose]() {
       if (running) child.kill();
     },
