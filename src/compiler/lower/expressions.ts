@@ -295,15 +295,15 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
   switch (e.kind) {
     case "tuple":
       if (type.kind !== "tuple") break;
-      fields(f, e.elements, type.elements, place, type);
+      fields(f, e.elements.map((value, i) => [value, i]), type.elements, place, type);
       return;
-    case "record":
+    case "record": {
       if (type.kind !== "record") break;
-      fields(f, type.fields.map(({ name }) => {
-        const field = e.fields.find((other) => other.name === name);
-        return field === undefined ? f.refuse(e.span, `the field \`${name}\` is missing`) : field.value;
-      }), type.fields.map((field) => field.type), place, type);
+      // In the order of the text, wherever the type has them.
+      const placed = e.fields.map(({ name, value }) => [value, type.fields.findIndex((field) => field.name === name)] as const);
+      fields(f, placed, type.fields.map((field) => field.type), place, type);
       return;
+    }
     case "conditional": either(f, e, (branch) => f.into(branch, type, place)); return;
     case "block-expression": inBlock(f, e, () => f.into(e.value, type, place)); return;
     case "map": {
@@ -323,10 +323,11 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
   copy(f, f.locate(e), e.type, type, place);
 }
 
-function fields(f: FunctionState, values: readonly Expression[], types: readonly Type[], place: Place, whole: Type): void {
+/** Each value with its place among the types. */
+function fields(f: FunctionState, values: readonly (readonly [value: Expression, index: number])[], types: readonly Type[], place: Place, whole: Type): void {
   const { offsets, size } = fieldLayout(types);
   if (hasPadding(whole)) f.build.emit({ op: "zero", at: place, size });
-  values.forEach((e, i) => f.into(e, types[i], at(place, offsets[i])));
+  for (const [e, i] of values) f.into(e, types[i], at(place, offsets[i]));
 }
 
 /** A register value of another type. */
