@@ -6,7 +6,8 @@ import { createMap } from "../../src/linux/bpf.ts";
 import { Features } from "../../src/linux/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { Differential, randomInputs, type Failure } from "../support/differential.ts";
-import { randomProgram, render, smaller, type Piece, type RandomProgram } from "../support/random-programs.ts";
+import { randomProgram, type RandomProgram } from "../support/random-programs.ts";
+import { render, smaller, type Piece } from "../support/random-pieces.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
 const programs = Number(process.env["STROBE_PROGRAMS"] ?? 2000);

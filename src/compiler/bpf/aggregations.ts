@@ -360,6 +360,7 @@ function linearBucket(scope: FunctionScope, value: Register, type: AggregateType
 /** Never taken, but the verifier does not know. */
 function clamp(scope: FunctionScope, bucket: Register, most: number): void {
   const { emitter } = scope;
+  emitter.unspillable.add(bucket);
   const fine = emitter.label();
   emitter.branchConstant(Jump.JLE, bucket, BigInt(most), fine);
   emitter.set(bucket, BigInt(most));

@@ -22,7 +22,7 @@ interface Interval {
 
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
 export function allocateRegisters(emitter: Emitter, { straightens, joins }: { readonly straightens: boolean; readonly joins: boolean }): void {
-  const spillTemporaries = new Set<Register>();
+  const spillTemporaries = new Set<Register>(emitter.unspillable);
   const reached = removeUnreachable(emitter.code);
   const taken = joins ? takeResults(reached) : reached;
   emitter.code = withoutUnread(straightens ? straighten(taken, () => emitter.label()) : taken, emitter.registerCount);

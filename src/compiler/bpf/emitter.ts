@@ -20,6 +20,8 @@ export class Emitter {
   code: MachineInstruction[] = [];
   /** Sizes of the frame objects, in bytes. */
   readonly objects: number[] = [];
+  /** Registers that are never spilled (`bounded`). */
+  readonly unspillable = new Set<Register>();
   readonly #cold: (() => void)[] = [];
   #registers = FIRST_VIRTUAL;
   #labels = 0;
@@ -74,6 +76,15 @@ export class Emitter {
   }
   set(dst: Register, value: bigint): void {
     this.emit({ kind: "constant", dst, value: BigInt.asIntN(64, value) });
+  }
+  /**
+   * A copy that is compared, then used as an index or a size right away. What the verifier learns from a comparison is about a
+   * register: of a copy in the frame that is loaded once more it may know nothing.
+   */
+  bounded(src: Register): Register {
+    const dst = this.copy(src);
+    this.unspillable.add(dst);
+    return dst;
   }
   constant(value: bigint): Register {
     const dst = this.register();
@@ -204,4 +215,13 @@ export function at(memory: Memory, offset: number): Memory {
 /** A place behind a pointer. */
 export function behind(base: Register, offset = 0): Memory {
   return { base, object: NO_OBJECT, offset };
+}
+/** Widths that cover `size` bytes from an address of the given alignment. */
+export function* pieces(alignment: number, size: number): Generator<{ readonly offset: number; readonly width: 1 | 2 | 4 | 8 }> {
+  for (let offset = 0; offset < size;) {
+    const left = size - offset;
+    const width = [8, 4, 2, 1].find((candidate) => candidate <= left && candidate <= alignment) as 1 | 2 | 4 | 8;
+    yield { offset, width };
+    offset += width;
+  }
 }

@@ -98,8 +98,10 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   const entry = assembler.here();
   assemble(main, assembler, labelOf);
   const subprograms: { name: string; label: Label }[] = [{ name: fn.name, label: entry }];
-  for (const [index, finished] of callbacks) {
-    const label = labelOf(index);
+  // Only what is called, which is known when its caller is written: the verifier refuses functions that no way leads to.
+  for (const [index, label] of callbackLabels) {
+    const finished = callbacks.get(index);
+    if (finished === undefined) continue;
     assembler.bind(label);
     subprograms.push({ name: module.functions[index]?.name ?? "callback", label });
     assemble(finished, assembler, labelOf);

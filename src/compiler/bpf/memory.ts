@@ -1,7 +1,7 @@
 // Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import type { Place, Source } from "../ir.ts";
-import { addressOf, at, behind, constant, inRegister } from "./emitter.ts";
+import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { countFailed, watchResult } from "./counts.ts";
 import { storeValue } from "./scalars.ts";
@@ -31,16 +31,6 @@ export function copy(scope: FunctionScope, to: Memory, from: Memory, size: numbe
     const word = emitter.register();
     emitter.load(word, at(from, offset), width);
     emitter.store(at(to, offset), width, word);
-  }
-}
-
-/** Widths that cover `size` bytes from an address of the given alignment. */
-export function* pieces(alignment: number, size: number): Generator<{ readonly offset: number; readonly width: 1 | 2 | 4 | 8 }> {
-  for (let offset = 0; offset < size;) {
-    const left = size - offset;
-    const width = [8, 4, 2, 1].find((candidate) => candidate <= left && candidate <= alignment) as 1 | 2 | 4 | 8;
-    yield { offset, width };
-    offset += width;
   }
 }
 
@@ -146,9 +136,10 @@ interface Text { readonly memory: Memory; readonly capacity: number }
 export function concatStrings(scope: FunctionScope, to: Text, left: Text, right: Text): void {
   const { emitter } = scope;
   zero(scope, to.memory, to.capacity);
-  emitter.call("probe_read_kernel_str", addressOf(to.memory), constant(left.capacity), addressOf(left.memory));
-  const length = lengthFromResult(scope);
-  const end = emitter.addressRegister(to.memory);
+  const length = emitter.bounded(emitter.callFor("probe_read_kernel_str", addressOf(to.memory), constant(left.capacity), addressOf(left.memory)));
+  toLength(scope, length);
+  const end = emitter.register();
+  emitter.address(end, to.memory);
   emitter.alu(Alu.ADD, end, length);
   emitter.call("probe_read_kernel_str", inRegister(end), constant(right.capacity), addressOf(right.memory));
   emitter.touch(to.memory);
@@ -164,7 +155,7 @@ export function cutString(scope: FunctionScope, to: Text, text: Memory, length: 
 /** min(value, most), as a number that the verifier knows to be so. */
 function bounded(scope: FunctionScope, value: Register, most: number): Register {
   const { emitter } = scope;
-  const result = emitter.copy(value);
+  const result = emitter.bounded(value);
   const fine = emitter.label();
   emitter.branchConstant(Jump.JLE, result, BigInt(most), fine);
   emitter.set(result, BigInt(most));
@@ -178,13 +169,16 @@ function lengthFromResult(scope: FunctionScope): Register {
 }
 
 function lengthFrom(scope: FunctionScope, length: Register): Register {
-  const { emitter } = scope;
+  toLength(scope, length);
+  return length;
+}
+
+function toLength({ emitter }: FunctionScope, length: Register): void {
   const fine = emitter.label();
   emitter.branchConstant(Jump.JSGT, length, 0n, fine);
   emitter.set(length, 1n);
   emitter.bind(fine);
   emitter.add(length, -1);
-  return length;
 }
 
 function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "buffer" }>, wantLength: boolean): Register | undefined {
@@ -196,9 +190,10 @@ function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { 
     ? bounded(scope, scope.useScalar(source.length), source.capacity)
     : emitter.constant(BigInt.asUintN(64, known) > BigInt(source.capacity) ? BigInt(source.capacity) : known);
   emitter.store(to, 4, length);
+  const told = wantLength ? emitter.copy(length) : undefined;
   emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(at(to, 4)), inRegister(length), inRegister(address));
   watchResult(scope, source.watch);
-  return wantLength ? length : undefined;
+  return told;
 }
 
 /** The place where a source's bytes already are, if they lie somewhere whole. */

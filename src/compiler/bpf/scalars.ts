@@ -4,8 +4,8 @@ import { InternalError } from "../../faults/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
 import { watchResult } from "./counts.ts";
-import { addressOf, behind, constant, inRegister } from "./emitter.ts";
-import type { Register } from "./machine.ts";
+import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
+import type { Memory, Register } from "./machine.ts";
 import { negations } from "./straighten.ts";
 import type { FunctionScope } from "./scope.ts";
 
@@ -318,9 +318,36 @@ export function generateAddressOf(scope: FunctionScope, instruction: Of<"address
   emitter.emit({ kind: "negate", dst: result });
 }
 
-/** Stores a value; constants go into the store itself. */
-export function storeValue(scope: FunctionScope, to: Parameters<typeof scope.emitter.store>[0], width: Width, value: Value): void {
+/** Into our own memory. The verifier wants the stack's accesses aligned, and an array in a tuple may begin at any byte. */
+export function storeValue(scope: FunctionScope, to: Memory, width: Width, value: Value): void {
+  const { emitter } = scope;
   const known = scope.constantOf(value);
-  if (known === undefined) scope.emitter.store(to, width, scope.use(value));
-  else scope.emitter.storeConstant(to, width, known);
+  const parts = [...pieces(scope.alignment(to), width)];
+  if (known !== undefined) {
+    for (const { offset, width: bytes } of parts) emitter.storeConstant(at(to, offset), bytes, known >> BigInt(offset * 8));
+    return;
+  }
+  const whole = scope.use(value);
+  if (parts.length === 1) return emitter.store(to, width, whole);
+  const rest = emitter.copy(scope.pointers.has(value) ? scope.useScalar(value) : whole);
+  for (const { offset, width: bytes } of parts) {
+    emitter.store(at(to, offset), bytes, rest);
+    emitter.aluConstant(Alu.RSH, rest, BigInt(bytes * 8));
+  }
+}
+
+/** The same way back. */
+export function loadValue(scope: FunctionScope, result: Register, from: Memory, width: Width, signed: boolean): void {
+  const { emitter } = scope;
+  const parts = [...pieces(scope.alignment(from), width)];
+  if (parts.length === 1) return scope.loadExtended(result, from, width, signed);
+  const whole = emitter.constant(0n);
+  for (const { offset, width: bytes } of parts.reverse()) {
+    const part = emitter.register();
+    emitter.load(part, at(from, offset), bytes);
+    emitter.aluConstant(Alu.LSH, whole, BigInt(bytes * 8));
+    emitter.alu(Alu.OR, whole, part);
+  }
+  if (signed && width < 8) scope.signExtend(result, whole, (width * 8) as 8 | 16 | 32);
+  else emitter.move(result, whole);
 }

@@ -14,7 +14,7 @@ import { emitEvent, emitPacket, overrideReturn, printInKernel, sendSignal, socke
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
-  generateSwapBytes, storeValue,
+  generateSwapBytes, loadValue, storeValue,
 } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
@@ -108,7 +108,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "builtin": return generateBuiltin(scope, instruction);
     case "load-context":
       return scope.loadExtended(scope.resultRegister(instruction.result), behind(context(scope), instruction.offset), instruction.size, instruction.signed, true);
-    case "load": return scope.loadExtended(scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
+    case "load": return loadValue(scope, scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
     case "store": {
       const to = scope.place(instruction.to);
       const captured = instruction.to.kind === "callback" && instruction.to.of === "captures" && instruction.size === 8;

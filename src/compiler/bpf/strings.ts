@@ -1,9 +1,8 @@
 // Comparing and searching bytes in memory. Strings that are compared are zero-padded, so whole words can be compared.
 import { Alu, fitsImmediate, Jump } from "../../bpf/instruction.ts";
 import type { Place } from "../ir.ts";
-import { at, behind } from "./emitter.ts";
+import { at, behind, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { pieces } from "./memory.ts";
 import type { FunctionScope } from "./scope.ts";
 
 /** 1 when `length` bytes differ from the constant, up to and with its terminator. */
@@ -53,23 +52,38 @@ function differs(scope: FunctionScope, compare: (different: number) => void): Re
 /** Characters before the NUL, at most the capacity. */
 export function stringLength(scope: FunctionScope, text: Memory, capacity: number): Register {
   const { emitter } = scope;
-  const index = emitter.constant(0n);
-  const start = emitter.addressRegister(text);
-  const again = emitter.label();
   const done = emitter.label();
-  const anywhere = fromAnywhere(scope, 0);
-  emitter.bind(again);
-  if (anywhere) emitter.emit({ kind: "may-goto", to: done });
-  const here = emitter.copy(start);
-  emitter.alu(Alu.ADD, here, index);
-  const character = emitter.register();
-  emitter.load(character, behind(here), 1);
-  emitter.branchConstant(Jump.JEQ, character, 0n, done);
-  emitter.add(index, 1);
-  if (anywhere) throughMemory(scope, index);
-  emitter.branchConstant(Jump.JLT, index, BigInt(capacity), again);
+  const index = forEachPlace(scope, text, capacity, done, (here) => {
+    const character = emitter.register();
+    emitter.load(character, behind(here), 1);
+    emitter.branchConstant(Jump.JEQ, character, 0n, done);
+  });
   emitter.bind(done);
   emitter.touch(text);
+  return index;
+}
+
+/**
+ * Goes through the first `places` bytes of a text, then on behind this, or to `out` with rounds spent. Gives where it is. The index
+ * is compared in a register of its own that is used for the next place: what the verifier knows of the index itself it forgets at
+ * `may_goto`, and may forget in the frame.
+ */
+function forEachPlace(scope: FunctionScope, text: Memory, places: number, out: number, visit: (here: Register) => void): Register {
+  const { emitter } = scope;
+  const start = emitter.addressRegister(text);
+  const index = emitter.constant(0n);
+  const here = emitter.bounded(index);
+  const again = emitter.label();
+  emitter.bind(again);
+  emitter.alu(Alu.ADD, here, start);
+  visit(here);
+  emitter.add(index, 1);
+  if (fromAnywhere(scope, 0)) {
+    throughMemory(scope, index);
+    emitter.emit({ kind: "may-goto", to: out });
+  }
+  emitter.move(here, index);
+  emitter.branchConstant(Jump.JLT, here, BigInt(places), again);
   return index;
 }
 
@@ -103,28 +117,19 @@ function findConstant(scope: FunctionScope, text: Memory, capacity: number, byte
   const wanted = end < 0 ? bytes : bytes.subarray(0, end);
   if (wanted.length === 0) return emitter.constant(0n);
   if (wanted.length > capacity) return emitter.constant(-1n);
-  const start = emitter.addressRegister(text);
-  const index = emitter.constant(0n);
-  const again = emitter.label();
-  const next = emitter.label();
   const none = emitter.label();
   const done = emitter.label();
-  const anywhere = fromAnywhere(scope, 0);
-  emitter.bind(again);
-  if (anywhere) emitter.emit({ kind: "may-goto", to: none });
-  const here = emitter.copy(start);
-  emitter.alu(Alu.ADD, here, index);
-  wanted.forEach((byte, i) => {
-    const character = emitter.register();
-    emitter.load(character, behind(here, i), 1);
-    if (i === 0) emitter.branchConstant(Jump.JEQ, character, 0n, none);
-    emitter.branchConstant(Jump.JNE, character, BigInt(byte), next);
+  const index = forEachPlace(scope, text, capacity - wanted.length + 1, none, (here) => {
+    const next = emitter.label();
+    wanted.forEach((byte, i) => {
+      const character = emitter.register();
+      emitter.load(character, behind(here, i), 1);
+      if (i === 0) emitter.branchConstant(Jump.JEQ, character, 0n, none);
+      emitter.branchConstant(Jump.JNE, character, BigInt(byte), next);
+    });
+    emitter.jump(done);
+    emitter.bind(next);
   });
-  emitter.jump(done);
-  emitter.bind(next);
-  emitter.add(index, 1);
-  if (anywhere) throughMemory(scope, index);
-  emitter.branchConstant(Jump.JLE, index, BigInt(capacity - wanted.length), again);
   emitter.bind(none);
   emitter.set(index, -1n);
   emitter.bind(done);
@@ -143,27 +148,27 @@ function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle:
   const none = emitter.label();
   const done = emitter.label();
   emitter.bind(outer);
-  const matched = emitter.constant(0n);
   const anywhere = fromAnywhere(scope, capacity * needleCapacity);
   if (anywhere) emitter.emit({ kind: "may-goto", to: none });
+  const matched = emitter.constant(0n);
+  const right = emitter.bounded(matched);
   emitter.bind(inner);
-  const right = emitter.copy(wanted);
-  emitter.alu(Alu.ADD, right, matched);
+  emitter.alu(Alu.ADD, right, wanted);
   const expected = emitter.register();
   emitter.load(expected, behind(right), 1);
   emitter.branchConstant(Jump.JEQ, expected, 0n, done);
-  const position = emitter.copy(index);
-  emitter.alu(Alu.ADD, position, matched);
-  emitter.branchConstant(Jump.JGE, position, BigInt(capacity), none);
-  const left = emitter.copy(start);
-  emitter.alu(Alu.ADD, left, position);
+  const left = emitter.bounded(index);
+  emitter.alu(Alu.ADD, left, matched);
+  emitter.branchConstant(Jump.JGE, left, BigInt(capacity), none);
+  emitter.alu(Alu.ADD, left, start);
   const character = emitter.register();
   emitter.load(character, behind(left), 1);
   // The text ends here, the needle does not.
   emitter.branchConstant(Jump.JEQ, character, 0n, none);
   emitter.branch(Jump.JNE, character, expected, next);
   emitter.add(matched, 1);
-  emitter.branchConstant(Jump.JLT, matched, BigInt(needleCapacity), inner);
+  emitter.move(right, matched);
+  emitter.branchConstant(Jump.JLT, right, BigInt(needleCapacity), inner);
   emitter.jump(done);
   emitter.bind(next);
   emitter.add(index, 1);

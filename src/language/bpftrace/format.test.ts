@@ -7,7 +7,8 @@ import { builtinsFor } from "../builtins/table.ts";
 import { printTree } from "../print-tree.ts";
 import { formatItems } from "./format-items.ts";
 import { format } from "./format.ts";
-import { randomProgram, render } from "../../../test/support/random-programs.ts";
+import { render } from "../../../test/support/random-pieces.ts";
+import { randomProgram } from "../../../test/support/random-programs.ts";
 import { Random } from "../../../test/support/random.ts";
 import { parse } from "./parse.ts";
 

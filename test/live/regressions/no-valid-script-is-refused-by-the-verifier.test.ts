@@ -1,0 +1,31 @@
+// Scripts that random programs were made smaller to: the verifier refused each, and strobe called it a bug of its own.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadScript, places } from "../../support/loading.ts";
+
+const scripts: Readonly<Record<string, string>> = {
+  "a text's length in loops whose rounds are not counted": `
+    let $text : string[9] = "hello"; $n = 1; $i = 0;
+    while ($i++ < (arg1 & 7)) {
+      $j = 0;
+      while ($j++ < 2) { $k = 0; while ($k++ < 2) { $n += strlen($text); $n = $n << @by_text["b"]--; } }
+    }
+    @by_number[$n & 3] = $text;`,
+  "a loop over a map that no way leads to": `
+    if (!@flag) { if (@flag) { for ($entry : @names) { } } }
+    @flag = arg0 > 3;
+    @names[arg0 & 3] = "the";`,
+  "an array that begins at an odd byte of a tuple": `
+    $tuple = (63, "ab", (uint8[8])(uint64)arg3, "0", (uint16[4])(uint64)arg2);
+    @number = $tuple.2[3] + (uint64)$tuple.2 + (int64)$tuple.4;
+    @tuple[arg0 & 1] = $tuple;`,
+};
+
+for (const [name, body] of Object.entries(scripts)) {
+  test(name, { skip: process.geteuid?.() !== 0 && "needs root" }, () => {
+    for (const place of places) {
+      const { outcome, detail } = loadScript(`rawtracepoint:f { ${body} }`, place);
+      assert.ok(outcome === "loaded" || outcome === "sparing", `${place}: ${outcome}\n${detail}`);
+    }
+  });
+}

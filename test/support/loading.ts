@@ -1,0 +1,94 @@
+// One script through the verifier, at each kind of probe and by the ways that the command has when a program is refused
+// (src/api/open.ts).
+import { tooComplex } from "../../src/api/too-complex.ts";
+import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
+import { parse } from "../../src/language/bpftrace/parse.ts";
+import { builtinsFor } from "../../src/language/builtins/table.ts";
+import type { Context } from "../../src/language/context.ts";
+import { createMap, loadProgram } from "../../src/linux/bpf.ts";
+import { E2BIG, LinuxError } from "../../src/linux/error.ts";
+import { Features } from "../../src/linux/features.ts";
+import { closeFd } from "../../src/linux/ffi.ts";
+import { compile, type Compiled } from "../../src/compiler/compile.ts";
+import type { Plan } from "../../src/compiler/plan.ts";
+import { userContext } from "../../src/providers/user-context.ts";
+import type { System } from "../../src/providers/system.ts";
+import { relocated } from "../../src/session/relocate.ts";
+import { bareSystem } from "./bare-system.ts";
+
+export type Place = "rawtracepoint" | "uprobe";
+export const places: readonly Place[] = ["rawtracepoint", "uprobe"];
+
+export interface Loaded {
+  /** "too complex": said as it is documented to be, and for which loop. "no script": a constant that no type holds, which the checker refuses. */
+  readonly outcome: "loaded" | "sparing" | "too complex" | "no script" | "rejected" | "crash" | "refused";
+  readonly instructions: number;
+  readonly detail: string;
+}
+
+const BPF_PROG_TYPE = { kprobe: 2, raw_tracepoint: 17 } as const;
+const BPF_LOG_STATS = 4;
+
+const capabilities = new Features().capabilities();
+const system: System = { ...bareSystem, capabilities };
+const contexts: Readonly<Record<Place, Context>> = {
+  rawtracepoint: {
+    provider: "rawtracepoint", programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false,
+    numbered: Array.from({ length: 6 }, (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false } as const)),
+  },
+  uprobe: userContext({ provider: "uprobe", returns: false, system, uses: new Set() }),
+};
+
+/** `whole`: what is told of a refused program is the verifier's whole log. */
+export function loadScript(text: string, place: Place, whole = false): Loaded {
+  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = diagnostics.find(({ severity }) => severity === "error");
+  if (parsed) return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };
+  const context = contexts[place];
+  const site = { name: `${place}:differential`, data: undefined };
+  let instructions = 0;
+  for (const sparing of [false, true]) {
+    let compiled: Compiled;
+    try {
+      compiled = compile(program, system, { resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }), sparing });
+    } catch (error) {
+      return { outcome: "crash", instructions, detail: error instanceof Error ? error.stack ?? error.message : String(error) };
+    }
+    const { plan } = compiled;
+    if (plan === undefined) {
+      const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
+      const detail = errors.map((d) => renderDiagnostic(program.source, d, { color: false })).join("");
+      // What random arithmetic makes of constants.
+      return { outcome: errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message)) ? "no script" : "rejected", instructions, detail };
+    }
+    instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
+    const refusal = refusalOf(plan, whole);
+    if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
+    if (refusal.code !== E2BIG) return { outcome: "refused", instructions, detail: `${refusal.message}\n${refusal.log ?? ""}` };
+    if (!sparing) continue;
+    const said = tooComplex(refusal, { ...compiled, program } as Parameters<typeof tooComplex>[1]);
+    if (said === undefined) return { outcome: "refused", instructions, detail: refusal.message };
+    return { outcome: "too complex", instructions, detail: said.diagnostics.map((d) => renderDiagnostic(program.source, d, { color: false })).join("") };
+  }
+  throw new Error("neither loaded nor refused");
+}
+
+function refusalOf(plan: Plan, whole: boolean): LinuxError | undefined {
+  const maps: number[] = [];
+  try {
+    for (const map of plan.kernelMaps) maps.push(createMap(map));
+    for (const program of plan.programs) {
+      closeFd(loadProgram({
+        name: program.name, type: BPF_PROG_TYPE[program.type as keyof typeof BPF_PROG_TYPE], license: "Dual MIT/GPL", subprograms: program.subprograms,
+        ...(whole ? { logLevel: 1, logSize: 64 << 20 } : { logLevel: BPF_LOG_STATS, logSize: 1 << 20 }),
+        code: relocated(program, { maps, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
+      }));
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof LinuxError) return error;
+    throw error;
+  } finally {
+    for (const map of maps) closeFd(map);
+  }
+}
