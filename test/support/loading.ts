@@ -27,7 +27,8 @@ export interface Loaded {
 }
 
 const BPF_PROG_TYPE = { kprobe: 2, raw_tracepoint: 17 } as const;
-const BPF_LOG_STATS = 4;
+/** Of a verifier's log, its end. */
+const mostDetail = 4000;
 
 const capabilities = new Features().capabilities();
 const system: System = { ...bareSystem, capabilities };
@@ -64,9 +65,9 @@ export function loadScript(text: string, place: Place, whole = false): Loaded {
     instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const refusal = refusalOf(plan, whole);
     if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
-    if (refusal.code !== E2BIG) return { outcome: "refused", instructions, detail: `${refusal.message}\n${refusal.log ?? ""}` };
+    if (refusal.code !== E2BIG) return { outcome: "refused", instructions, detail: `${refusal.message}\n${(refusal.log ?? "").slice(whole ? 0 : -mostDetail)}` };
     if (!sparing) continue;
-    const said = tooComplex(refusal, { ...compiled, program } as Parameters<typeof tooComplex>[1]);
+    const said = tooComplex(refusal, { ...compiled, program });
     if (said === undefined) return { outcome: "refused", instructions, detail: refusal.message };
     return { outcome: "too complex", instructions, detail: said.diagnostics.map((d) => renderDiagnostic(program.source, d, { color: false })).join("") };
   }
@@ -80,7 +81,7 @@ function refusalOf(plan: Plan, whole: boolean): LinuxError | undefined {
     for (const program of plan.programs) {
       closeFd(loadProgram({
         name: program.name, type: BPF_PROG_TYPE[program.type as keyof typeof BPF_PROG_TYPE], license: "Dual MIT/GPL", subprograms: program.subprograms,
-        ...(whole ? { logLevel: 1, logSize: 64 << 20 } : { logLevel: BPF_LOG_STATS, logSize: 1 << 20 }),
+        ...(whole ? { logLevel: 1, logSize: 64 << 20 } : {}),
         code: relocated(program, { maps, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
       }));
     }

@@ -65,26 +65,32 @@ export function stringLength(scope: FunctionScope, text: Memory, capacity: numbe
 
 /**
  * Goes through the first `places` bytes of a text, then on behind this, or to `out` with rounds spent. Gives where it is. The index
- * is compared in a register of its own that is used for the next place: what the verifier knows of the index itself it forgets at
+ * is compared in a register of its own, which the next address is made of: what the verifier knows of the index itself it forgets at
  * `may_goto`, and may forget in the frame.
  */
 function forEachPlace(scope: FunctionScope, text: Memory, places: number, out: number, visit: (here: Register) => void): Register {
   const { emitter } = scope;
   const start = emitter.addressRegister(text);
   const index = emitter.constant(0n);
-  const here = emitter.bounded(index);
+  const place = emitter.bounded(index);
   const again = emitter.label();
   emitter.bind(again);
-  emitter.alu(Alu.ADD, here, start);
-  visit(here);
+  visit(advanced(scope, start, place));
   emitter.add(index, 1);
   if (fromAnywhere(scope, 0)) {
     throughMemory(scope, index);
     emitter.emit({ kind: "may-goto", to: out });
   }
-  emitter.move(here, index);
-  emitter.branchConstant(Jump.JLT, here, BigInt(places), again);
+  emitter.move(place, index);
+  emitter.branchConstant(Jump.JLT, place, BigInt(places), again);
   return index;
+}
+
+/** A pointer and a number, in this order: of a sum the other way round the verifier forgets in whose frame it points. */
+function advanced({ emitter }: FunctionScope, pointer: Register, by: Register): Register {
+  const sum = emitter.copy(pointer);
+  emitter.alu(Alu.ADD, sum, by);
+  return sum;
 }
 
 /**
@@ -151,24 +157,22 @@ function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle:
   const anywhere = fromAnywhere(scope, capacity * needleCapacity);
   if (anywhere) emitter.emit({ kind: "may-goto", to: none });
   const matched = emitter.constant(0n);
-  const right = emitter.bounded(matched);
+  const place = emitter.bounded(matched);
   emitter.bind(inner);
-  emitter.alu(Alu.ADD, right, wanted);
   const expected = emitter.register();
-  emitter.load(expected, behind(right), 1);
+  emitter.load(expected, behind(advanced(scope, wanted, place)), 1);
   emitter.branchConstant(Jump.JEQ, expected, 0n, done);
-  const left = emitter.bounded(index);
-  emitter.alu(Alu.ADD, left, matched);
-  emitter.branchConstant(Jump.JGE, left, BigInt(capacity), none);
-  emitter.alu(Alu.ADD, left, start);
+  const position = emitter.bounded(index);
+  emitter.alu(Alu.ADD, position, matched);
+  emitter.branchConstant(Jump.JGE, position, BigInt(capacity), none);
   const character = emitter.register();
-  emitter.load(character, behind(left), 1);
+  emitter.load(character, behind(advanced(scope, start, position)), 1);
   // The text ends here, the needle does not.
   emitter.branchConstant(Jump.JEQ, character, 0n, none);
   emitter.branch(Jump.JNE, character, expected, next);
   emitter.add(matched, 1);
-  emitter.move(right, matched);
-  emitter.branchConstant(Jump.JLT, right, BigInt(needleCapacity), inner);
+  emitter.move(place, matched);
+  emitter.branchConstant(Jump.JLT, place, BigInt(needleCapacity), inner);
   emitter.jump(done);
   emitter.bind(next);
   emitter.add(index, 1);

@@ -15,6 +15,9 @@ const scripts: Readonly<Record<string, string>> = {
     if (!@flag) { if (@flag) { for ($entry : @names) { } } }
     @flag = arg0 > 3;
     @names[arg0 & 3] = "the";`,
+  "a text in another, in a loop over a map": `
+    for ($entry : @sums) { if (strcontains(str_concat("the quick brown fox jumps", ""), str("", $entry.0 & 7))) { @n++; } }
+    @sums[arg0 & 3]++;`,
   "an array that begins at an odd byte of a tuple": `
     $tuple = (63, "ab", (uint8[8])(uint64)arg3, "0", (uint16[4])(uint64)arg2);
     @number = $tuple.2[3] + (uint64)$tuple.2 + (int64)$tuple.4;
