@@ -8,6 +8,7 @@ import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
 import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
 import { mapOf } from "./map-access.ts";
 import { isRegister, isSigned } from "./registers.ts";
+import { addressWithinBounds, checkBounds, withinBounds } from "./bounds.ts";
 import { chooseByIndex } from "./choose.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
 
@@ -27,18 +28,21 @@ export function accessValue(f: FunctionState, e: MemberAccess | IndexAccess | Tu
     const { path } = e;
     if (path.container === "args") return argumentValue(f, argument(f, e));
     if (path.bitWidth !== undefined) {
-      return loadBits(f, locateMember(f, e), path.bitOffset ?? 0, path.bitWidth, isSigned(e.type));
+      const { bitOffset = 0, bitWidth } = path;
+      return withinBounds(f, e, () => loadBits(f, locateMember(f, e), bitOffset, bitWidth, isSigned(e.type)));
     }
   }
   if (e.kind === "tuple-index") {
     const home = entryOf(f, e.object);
     if (home !== undefined && e.index === 1) return entryValue(f, home);
   }
-  if (e.kind === "index") {
-    const element = dynamicElement(f, e);
-    if (element !== undefined) return element;
-  }
-  return load(f, locateAccess(f, e), e.type);
+  return withinBounds(f, e, () => {
+    if (e.kind !== "index") return load(f, locateAccess(f, e), e.type);
+    const found = findElement(f, e);
+    if ("at" in found) return load(f, found, e.type);
+    const { place, index, length } = found;
+    return chooseByIndex(f, index, length, (i) => load(f, part(f, { at: "place", place }, e.object.type, i * elementSize(e)), e.type));
+  });
 }
 
 function argument(f: FunctionState, e: MemberAccess) {
@@ -96,39 +100,35 @@ export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Va
 }
 
 function locateElement(f: FunctionState, e: IndexAccess): Located {
-  const { object, index } = e;
-  const size = Math.max(1, sizeOf(e.type));
-  const { type } = object;
-  const base = type.kind === "pointer" ? behind(f, f.value(object), type) : f.locate(object);
-  const i = f.value(index);
-  const known = f.build.constantOf(i);
+  const found = findElement(f, e);
+  return "at" in found ? found : f.refuse(e.index.span, "an element of a copied array of arrays needs a constant index");
+}
+
+const elementSize = (e: IndexAccess): number => Math.max(1, sizeOf(e.type));
+
+/** In our own memory, which has no computed addresses: a decision over the index, which is within the length. */
+interface Choice { readonly place: Place; readonly index: Value; readonly length: number }
+
+function findElement(f: FunctionState, e: IndexAccess): Located | Choice {
+  const { type } = e.object;
+  const size = elementSize(e);
+  const base = type.kind === "pointer" ? behind(f, f.value(e.object), type) : f.locate(e.object);
+  const index = f.value(e.index);
+  const known = f.build.constantOf(index);
   if (known !== undefined) return part(f, base, type, Number(known) * size);
   if (base.at === "memory") {
-    const address = f.build.binary("add", base.address, f.build.binary("mul", i, f.build.constant(BigInt(size))));
+    const address = addressWithinBounds(f, e, index, () => f.build.binary("add", base.address, f.build.binary("mul", index, f.build.constant(BigInt(size)))));
     // The verifier knows no pointer with an unknown offset.
     return { ...base, space: base.space === "typed" ? "kernel" : base.space, address };
   }
-  return f.refuse(index.span, "an element of a copied array of arrays needs a constant index");
-}
-
-/** An element of an array in our own memory, which has no computed addresses: a decision over the index. */
-function dynamicElement(f: FunctionState, e: IndexAccess): Value | undefined {
-  const { type } = e.object;
-  if (type.kind === "pointer") return undefined;
-  const base = f.locate(e.object);
-  const index = f.value(e.index);
-  const known = f.build.constantOf(index);
-  const size = Math.max(1, sizeOf(e.type));
-  if (known !== undefined) return load(f, part(f, base, type, Number(known) * size), e.type);
-  if (base.at === "memory") {
-    const address = f.build.binary("add", base.address, f.build.binary("mul", index, f.build.constant(BigInt(size))));
-    return load(f, { ...base, space: base.space === "typed" ? "kernel" : base.space, address }, e.type);
-  }
   const place = placeOf(f, base, type);
   const length = Math.floor(sizeOf(type) / size);
-  if (length > 256) return f.refuse(e.span, "an element of a copied array this long needs a constant index");
-  return chooseByIndex(f, index, length, (i) => load(f, part(f, { at: "place", place }, type, i * size), e.type));
+  if (length > mostChoices) return f.refuse(e.span, "an element of a copied array this long needs a constant index");
+  checkBounds(f, e, index);
+  return { place, index, length };
 }
+
+const mostChoices = 256;
 
 function pointerType(f: FunctionState, e: Expression): PointerType {
   const type: Type = e.type;

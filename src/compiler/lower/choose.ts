@@ -2,7 +2,7 @@
 import type { Value } from "../ir.ts";
 import type { FunctionState } from "./state.ts";
 
-/** One of `length` values by a run-time index; the last for an index beyond them. */
+/** One of `length` values by a run-time index, which is below that. */
 export function chooseByIndex(f: FunctionState, index: Value, length: number, value: (index: number) => Value): Value {
   return decide(f, index, Array.from({ length }, (_, i) => ({ key: BigInt(i), value: () => value(i) })));
 }

@@ -4,7 +4,7 @@ import { InternalError } from "../../faults/internal-error.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
-import type { Expression, Statement } from "../../language/program.ts";
+import type { Expression, IndexAccess, Statement } from "../../language/program.ts";
 import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
@@ -110,6 +110,8 @@ export class FunctionState {
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
+  /** While a number is read: the elements on the way to it, and the block (made when there is one) for an index outside of its array. */
+  outside: { readonly elements: ReadonlySet<IndexAccess>; block: number | undefined } | undefined;
   /** How often what is being lowered is there, through the `unroll`s around it. */
   unrolled = 1;
   frame: Frame;
