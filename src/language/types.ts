@@ -70,6 +70,8 @@ export interface StructType {
   readonly variants?: StructVariants;
   /** Which members are nowhere. */
   readonly partial?: string;
+  /** It was found in a program's memory: what is in it is the program's, too (check/spaces.ts). Else its pointers say it themselves. */
+  readonly space?: "user";
 }
 
 /** Where in a struct the address and the length (8 bytes each) are. */

@@ -2,13 +2,15 @@
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Call, Expression } from "../program.ts";
+import type { Type } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { isIntegral, settled } from "./integers.ts";
 import { mapCalls } from "./map-calls.ts";
 import { memoryCalls } from "./memory-calls.ts";
 import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
-import { didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
+import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
+import { withSpacesOf } from "./spaces.ts";
 import { describeOne, isKnown, sameType, unify, widen } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -59,19 +61,38 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   body.function?.calls.add(call.name);
   for (const need of own.kernelNeeds) needsKernel(body, `${need.what} in ${call.name}()`, call.span);
   for (const need of own.hostNeeds) body.hostNeeds.push({ what: `${need.what} in ${call.name}()`, span: call.span });
+  const space = defaultSpace(body);
+  if (space === "user" && own.space === undefined) {
+    own.space = space;
+    body.pass.changed = true;
+  }
   const { parameters } = own.declaration;
   if (args.length !== parameters.length) {
     return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };
   }
   args.forEach((arg, i) => {
     if (parameters[i].type === undefined && infer(own, i, arg, body)) return;
-    const wanted = own.parameters[i];
+    const wanted = placeParameter(own, i, arg.type, body);
     const number = isIntegral(arg.type) && wanted.kind === "integer";
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
       report(body, "type", arg.span, `$${parameters[i].name} of ${call.name}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`);
     }
   });
   return { ...call, args, type: settled(own.result) };
+}
+
+/** A declared parameter's type, with pointers into the memory that those it is given point into. */
+function placeParameter(own: FunctionState, index: number, given: Type, body: Body): Type {
+  const wanted = own.parameters[index];
+  if (own.declaration.parameters[index].type === undefined || !isKnown(given)) return wanted;
+  const placed = withSpacesOf(wanted, given);
+  const unified = own.placed.has(index) ? unify(wanted, placed) ?? wanted : placed;
+  own.placed.add(index);
+  if (!sameType(unified, wanted)) {
+    own.parameters[index] = unified;
+    body.pass.changed = true;
+  }
+  return unified;
 }
 
 /** Takes an argument's type into a parameter that was declared without one. False when it does not go with those of other calls. */

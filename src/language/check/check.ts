@@ -170,7 +170,7 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
     pass.functions.set(name, {
       declaration, parameters: declaration.parameters.map((p) => p.type === undefined ? unknownType : typeOf(p.type)),
       result: declaration.result === undefined ? voidType : typeOf(declaration.result), declaredResult: declaration.result !== undefined,
-      calls: new Set(), kernelNeeds: [], hostNeeds: [],
+      placed: new Set(), calls: new Set(), kernelNeeds: [], hostNeeds: [],
     });
   }
 }

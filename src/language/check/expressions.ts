@@ -19,6 +19,7 @@ import { checkPresence } from "./presence.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
+import { inSpace } from "./spaces.ts";
 import { checkBlockExpression } from "./statements.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
@@ -149,7 +150,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       if (operand.type.kind === "pointer") {
         if (operand.type.target.kind === "void") return { ...node, operand, type: report(body, "type", node.span, "cannot dereference a void pointer", "cast it first") };
         needsKernel(body, "reading memory", node.span);
-        return { ...node, operand, type: placeType(operand.type.target) };
+        return { ...node, operand, type: placeType(inSpace(operand.type.target, operand.type.space)) };
       }
       if (!isIntegral(operand.type)) break;
       needsKernel(body, "reading memory", node.span);
@@ -316,7 +317,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
     case "pointer":
       if (object.type.target.kind === "void") break;
       needsKernel(body, "reading memory", node.span);
-      return { ...node, object, index, type: placeType(object.type.target) };
+      return { ...node, object, index, type: placeType(inSpace(object.type.target, object.type.space)) };
     default:
   }
   return { ...node, object, index, type: report(body, "type", node.span, `${describeOne(object.type)} has no elements`) };

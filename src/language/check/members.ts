@@ -3,14 +3,15 @@ import { absence } from "../absent.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, MemberAccess } from "../program.ts";
-import type { AddressSpace, StructType, Type } from "../types.ts";
+import type { StructType, Type } from "../types.ts";
 import { boolType } from "../types.ts";
 import { configNames, configValue } from "./config.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
-import { defaultSpace, didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
+import { didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { describe, describeOne, widen } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
+import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
 
@@ -75,29 +76,9 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     ...(member.bitWidth === undefined ? {} : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth }),
   };
   if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
-  const space = type.kind === "pointer" ? type.space : spaceOf(object, body);
+  const space = container.space ?? (type.kind === "pointer" ? type.space : "kernel");
   const typed = (type.kind === "pointer" ? type.typed === true : isTyped(object)) && givesTyped(object, body);
   return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
-}
-
-/** A pointer found in memory of a space: pointers in user memory are user pointers. */
-export function inSpace(type: Type, space: AddressSpace, typed: boolean): Type {
-  if (type.kind !== "pointer") return type;
-  const own = space === "user" ? "user" : type.space;
-  return typed && own === "kernel" && type.target.kind === "struct"
-    ? { kind: "pointer", target: type.target, space: own, typed: true }
-    : { kind: "pointer", target: type.target, space: own };
-}
-
-/** Where the bytes of a struct in place lie. */
-function spaceOf(place: Expression, body: Body): AddressSpace {
-  switch (place.kind) {
-    case "unary": return place.operand.type.kind === "pointer" ? place.operand.type.space : defaultSpace(body);
-    case "member":
-    case "index":
-    case "tuple-index": return place.object.type.kind === "pointer" ? place.object.type.space : spaceOf(place.object, body);
-    default: return defaultSpace(body);
-  }
 }
 
 /** Whether a struct in place was reached through pointers that the verifier knows. */

@@ -6,6 +6,7 @@ import type { AddressSpace, Type } from "../types.ts";
 import { unknownType, voidType } from "../types.ts";
 import type { Capabilities, Config, SiteRef } from "./checked.ts";
 import type { ResolvedTypeName, TypeNames } from "./type-names.ts";
+import { withSpacesOf } from "./spaces.ts";
 import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
 import { literalBits, settled } from "./integers.ts";
 
@@ -50,6 +51,8 @@ export interface MapState {
 export interface VariableState {
   type: Type;
   declared?: Type;
+  /** As declared, with pointers into the memory that those assigned point into. */
+  placed?: Type;
   assigned: boolean;
   /** `&$x` is somewhere. */
   addressed?: boolean;
@@ -62,6 +65,10 @@ export interface FunctionState {
   /** Declared, or found from its return statements. */
   result: Type;
   readonly declaredResult: boolean;
+  /** Where addresses point that nothing says it of: as in the probe that calls it. */
+  space?: AddressSpace;
+  /** Which parameters were given pointers. */
+  readonly placed: Set<number>;
   /** Names of the functions it calls: to find recursion. */
   readonly calls: Set<string>;
   /** What in it needs the kernel, or strobe's own process; its callers then do. */
@@ -139,6 +146,7 @@ export function didYouMean(names: readonly string[]): string | undefined {
 
 /** Where bare pointers of this body point. */
 export function defaultSpace(body: Body): AddressSpace {
+  if (body.function !== undefined) return body.function.space ?? "kernel";
   return body.context === undefined || body.context === "host" ? "kernel" : body.context.defaultSpace;
 }
 
@@ -169,7 +177,10 @@ export function findVariable(body: Body, name: string): number | undefined {
 export function declareVariable(body: Body, node: Variable, declared?: Type): number {
   let state = body.states.get(node);
   if (state === undefined) body.states.set(node, state = { type: declared ?? unknownType, assigned: false });
-  if (declared !== undefined) state.declared = state.type = declared;
+  if (declared !== undefined) {
+    state.declared = declared;
+    state.type = state.placed ?? declared;
+  }
   const slot = body.slots.push({ name: node.name, state, callbacks: body.callbacks }) - 1;
   body.scopes.at(-1)!.set(node.name, slot);
   return slot;
@@ -189,13 +200,25 @@ export function assignVariable(body: Body, slot: number, type: Type): boolean {
   const { state } = body.slots[slot];
   if (!state.assigned) { state.assigned = true; body.pass.changed = true; }
   if (type.kind === "unknown" || type.kind === "void") return true;
-  if (state.declared !== undefined) return fitsInto(type, state.declared);
+  if (state.declared !== undefined) return placeDeclared(body, state, state.declared, type);
   const unified = unify(state.type, type);
   if (unified === undefined) return false;
   if (!sameType(unified, state.type) || literalBits(unified) !== literalBits(state.type)) {
     state.type = unified;
     body.pass.changed = true;
   }
+  return true;
+}
+
+function placeDeclared(body: Body, state: VariableState, declared: Type, value: Type): boolean {
+  if (!fitsInto(value, declared)) return false;
+  const own = withSpacesOf(declared, value);
+  const placed = state.placed === undefined ? own : unify(state.placed, own) ?? own;
+  if (!sameType(placed, state.type)) {
+    state.type = placed;
+    body.pass.changed = true;
+  }
+  if (placed !== declared || state.placed !== undefined) state.placed = placed;
   return true;
 }
 

@@ -12,7 +12,8 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-acce
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
-import { describe, describeOne, isKnown, sameAggregate, unify, widen } from "./unify.ts";
+import { withSpacesOf } from "./spaces.ts";
+import { describe, describeOne, isKnown, sameAggregate, sameType, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -391,9 +392,12 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
     const unified = state.declaredResult ? state.result : unify(state.result.kind === "void" ? unknownType : state.result, widen(value.type));
     if (unified === undefined || (state.declaredResult && unify(state.result, value.type) === undefined && value.type.kind !== "unknown" && !isIntegral(value.type))) {
       report(body, "type", node.span, `${state.declaration.name}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`);
-    } else if (!state.declaredResult && unified.kind !== "unknown" && describe(unified) !== describe(state.result)) {
-      state.result = settled(unified);
-      body.pass.changed = true;
+    } else if (unified.kind !== "unknown") {
+      const result = settled(state.declaredResult ? withSpacesOf(unified, value.type) : unified);
+      if (!sameType(result, state.result)) {
+        state.result = result;
+        body.pass.changed = true;
+      }
     }
   } else if (state.declaredResult && state.result.kind !== "void") {
     report(body, "type", node.span, `${state.declaration.name}() must return ${describe(state.result)}`);

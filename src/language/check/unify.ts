@@ -19,7 +19,7 @@ export function unify(left: Type, right: Type): Type | undefined {
     case "pointer": {
       if (right.kind !== "pointer") return undefined;
       const target = left.target.kind === "void" ? right.target : left.target;
-      if (right.target.kind !== "void" && left.target.kind !== "void" && !sameType(left.target, right.target)) return undefined;
+      if (right.target.kind !== "void" && left.target.kind !== "void" && !sameType(left.target, right.target, anySpace)) return undefined;
       const space = left.space === "user" || right.space === "user" ? "user" : "kernel";
       return left.typed === true && right.typed === true ? { kind: "pointer", target, space, typed: true } : { kind: "pointer", target, space };
     }
@@ -37,15 +37,23 @@ export function unify(left: Type, right: Type): Type | undefined {
       });
       return fields.every((f) => f !== undefined) ? { kind: "record", fields } : undefined;
     }
-    case "struct":
-    case "array":
+    // What points into a program somewhere does so everywhere.
+    case "struct": return sameType(left, right, anySpace) ? (right.kind === "struct" && right.space === "user" ? right : left) : undefined;
+    case "array": {
+      if (sameType(left, right)) return left;
+      const element = right.kind === "array" && sameType(left, right, anySpace) ? unify(left.element, right.element) : undefined;
+      return element && { kind: "array", element, length: left.length };
+    }
     case "stack":
     case "named":
     case "aggregate": return sameType(left, right) ? left : undefined;
   }
 }
 
-export function sameType(left: Type, right: Type): boolean {
+const anySpace = true;
+
+/** `wherever`: pointers may point into different memory. */
+export function sameType(left: Type, right: Type, wherever = false): boolean {
   if (left === right) return true;
   switch (left.kind) {
     case "unknown":
@@ -53,14 +61,14 @@ export function sameType(left: Type, right: Type): boolean {
     case "boolean": return right.kind === left.kind;
     case "integer": return right.kind === "integer" && left.bits === right.bits && left.signed === right.signed;
     case "enum": return right.kind === "enum" && left.name === right.name && left.bits === right.bits;
-    case "pointer": return right.kind === "pointer" && left.space === right.space && (left.typed ?? false) === (right.typed ?? false) && sameType(left.target, right.target);
-    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union && left.partial === right.partial;
-    case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element);
+    case "pointer": return right.kind === "pointer" && (wherever || (left.space === right.space && (left.typed ?? false) === (right.typed ?? false))) && sameType(left.target, right.target, wherever);
+    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union && left.partial === right.partial && (wherever || left.space === right.space);
+    case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element, wherever);
     case "string": return right.kind === "string" && left.capacity === right.capacity;
     case "buffer": return right.kind === "buffer" && left.capacity === right.capacity;
-    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i]));
+    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i], wherever));
     case "record": return right.kind === "record" && left.fields.length === right.fields.length
-      && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type));
+      && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type, wherever));
     case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit && left.unwind === right.unwind;
     case "named": return right.kind === "named" && left.of === right.of;
     case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);
