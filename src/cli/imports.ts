@@ -56,8 +56,23 @@ export function withImports(source: Source, folder: string, headers: Headers = {
 /** The file that an #include means; undefined of the system's headers, whose types and constants strobe has without them. */
 function headerOf(source: Source, { path, system, span }: Include, from: string, folders: readonly string[]): string | undefined {
   const file = existing(system ? folders : [from, ...folders], path);
+  if (file === undefined && system && isNowhere(path)) throw refusal(source, span, `'${path}' file not found`, "-I names the folder that it is in");
   if (file !== undefined || system) return file;
   throw refusal(source, span, `there is no file ${path} to include`, "paths are relative to the script's folder, or to one that -I names");
+}
+
+/** Folders of the kernel's own headers: what is in them cannot be told without its sources, and strobe has their types without them. */
+const kernelFolders = new Set(("acpi asm asm-generic clocksource crypto cxl drm dt-bindings generated hyperv keys kunit kvm linux math-emu media memory misc mtd net "
+  + "pcmcia ras rdma rv scsi soc sound target trace uapi ufs vdso video xen").split(" "));
+/** They come with the compiler. */
+const compilerHeaders = /^(?:float|iso646|limits|std(?:align|arg|atomic|bool|ckdint|countof|def|int|noreturn)|tgmath|unwind|varargs|\w*intrin)\.h$/;
+
+/** Whether there is no header of this name, on a machine that has headers of programs at all. */
+function isNowhere(path: string): boolean {
+  const [first] = path.split("/");
+  if (first.startsWith(".") || kernelFolders.has(first) || compilerHeaders.test(path)) return false;
+  const folders = ["/usr/include", ...["x86_64-linux-gnu", "aarch64-linux-gnu"].map((machine) => `/usr/include/${machine}`), "/usr/local/include"];
+  return existing(folders, "stdio.h") !== undefined && existing(folders, path) === undefined;
 }
 
 function existing(folders: readonly string[], path: string): string | undefined {

@@ -149,7 +149,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
     const resolveOptions: ResolveOptions = {
-      missing, uses: usedBuiltins(probe, program.functions),
+      missing, ...(options.unsafe === true ? { unsafe: true } : {}), uses: usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),
     };

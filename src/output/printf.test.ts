@@ -62,11 +62,17 @@ test("flags, width and precision are C's", () => {
 });
 
 test("padded numbers and hexadecimal are the same on their way without a string", () => {
-  for (const value of [0n, 9n, 10n, 255n, 4096n, 123456789n, 4294967295n, 4294967296n, 1n << 62n, -1n, -255n]) {
-    assert.equal(one("%x", i64, int64(value)), BigInt.asUintN(64, value).toString(16));
+  for (const value of [0n, 9n, 10n, 255n, 4096n, 123456789n, 4294967295n, 4294967296n, 1n << 62n, -1n, -255n, -0x8000_0000n, -0x8000_0001n]) {
+    // What fits an int is one, the bits it is extended by left out.
+    const bits = BigInt.asIntN(32, value) === value ? 32 : 64;
+    const digits = BigInt.asUintN(bits, value).toString(16);
+    assert.equal(one("%x", i64, int64(value)), digits);
+    assert.equal(one("%lx", i64, int64(value)), BigInt.asUintN(64, value).toString(16));
+    assert.equal(one("%u", i64, int64(value)), BigInt.asUintN(bits, value).toString());
+    assert.equal(one("%x", u64, int64(value)), BigInt.asUintN(64, value).toString(16));
     assert.equal(one("%8d", i64, int64(value)), String(value).padStart(8));
     assert.equal(one("%-8d", i64, int64(value)), String(value).padEnd(8));
-    assert.equal(one("%6x", i64, int64(value)), BigInt.asUintN(64, value).toString(16).padStart(6));
+    assert.equal(one("%6x", i64, int64(value)), digits.padStart(6));
   }
   assert.equal(one("%x", i32, int32(-2)), "fffffffe");
   assert.equal(one("%-4x", u32, int32(0xa0)), "a0  ");

@@ -54,6 +54,11 @@ function isInt({ letter, bits }: PrintfConversion, type: Type): boolean {
   return (letter === "d" || letter === "i") && bits === undefined && type.kind === "integer" && type.bits === 32;
 }
 
+/** `%x`, `%u` and the like of a signed 64-bit number: a negative one that fits an `int` is shown as that, the bits it is extended by left out. */
+function asInt({ letter, bits }: PrintfConversion, type: Type): boolean {
+  return letter !== "d" && letter !== "i" && bits === undefined && type.kind === "integer" && type.bits === 64 && type.signed;
+}
+
 /** Whether a length modifier makes another number of the value. */
 function cuts({ bits, letter }: PrintfConversion, type: Type): boolean {
   if (bits === undefined) return false;
@@ -89,6 +94,12 @@ function numberCall(conversion: PrintfConversion, type: Type, offset: number): s
   const at = `o + ${offset}`;
   // Sign comes from the conversion, width from the value: %u of a negative int is its 32-bit pattern.
   const signed = letter === "d" || letter === "i";
+  if (asInt(conversion, type) && (letter === "x" || letter === "u")) {
+    const [narrow, wide] = letter === "x"
+      ? [`hex32(data, at, view.getInt32(${at}, true))`, `hex64(data, at, words, ${word})`]
+      : [`decimal(data, at, view.getUint32(${at}, true))`, `unsigned64(data, at, words, ${word})`];
+    return `(view.getInt32(${at} + 4, true) === -1 && view.getInt32(${at}, true) < 0 ? ${narrow} : ${wide})`;
+  }
   if (letter === "x" && bits === 64) return `hex64(data, at, words, ${word})`;
   if (letter === "x" && bits === 32) return `hex32(data, at, view.getInt32(${at}, true))`;
   if (bits === 0 || (!signed && letter !== "u")) return undefined;
@@ -139,22 +150,24 @@ function converted(
       const sign = negative ? "-" : conversion.flags.includes("+") ? "+" : conversion.flags.includes(" ") ? " " : "";
       return padNumber(sign, grouped((negative ? -value : value).toString(), conversion), conversion);
     }
-    case "u": return padNumber("", grouped(unsigned(value, type, bits).toString(), conversion), conversion);
+    case "u": return padNumber("", grouped(unsigned(value, type, conversion).toString(), conversion), conversion);
     case "x":
     case "X": {
-      const digits = unsigned(value, type, bits).toString(16);
+      const digits = unsigned(value, type, conversion).toString(16);
       const prefix = conversion.flags.includes("#") && value !== 0n ? "0x" : "";
       return letter === "x" ? padNumber(prefix, digits, conversion) : padNumber(prefix.toUpperCase(), digits.toUpperCase(), conversion);
     }
-    case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type, bits).toString(8), conversion);
+    case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type, conversion).toString(8), conversion);
     case "b":
-    case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, bits).toString(2), conversion);
+    case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, conversion).toString(2), conversion);
     default: throw new InternalError(`unknown conversion %${letter}`);
   }
 }
 
 /** The bit pattern of a value in its own width, but a C int at least: what %u and %x of a negative number show. */
-function unsigned(value: bigint, type: Type, wanted?: number): bigint {
+function unsigned(value: bigint, type: Type, conversion: PrintfConversion): bigint {
+  const { bits: wanted } = conversion;
+  if (asInt(conversion, type) && value < 0n && value >= -0x8000_0000n) return BigInt.asUintN(32, value);
   const own = type.kind === "integer" || type.kind === "enum" ? Math.max(32, type.bits) : 64;
   return BigInt.asUintN(wanted === undefined ? own : Math.max(own, wanted), value);
 }

@@ -60,6 +60,8 @@ export interface ResolveOptions {
   /** `-c`: the traced command, for providers that need its binary. */
   readonly command?: string;
   readonly missing: "error" | "warn" | "ignore";
+  /** `--unsafe`: any file may be probed. */
+  readonly unsafe?: boolean;
   /** `--test` and `--bench`: the only test: or bench: probe that there is. */
   readonly suite?: Suite;
   /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */

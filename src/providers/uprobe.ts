@@ -1,9 +1,13 @@
 // uprobe and uretprobe: functions, lines and instructions of programs and libraries.
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { noteFile } from "../linux/seen-files.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { uprobes, uretprobes } from "./attachers.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
+import { parseCount } from "./quantity.ts";
 import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
 import { cppName, findBinaries, noBinary, unquote } from "./binaries.ts";
@@ -80,6 +84,15 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const source = sourceFile(target, options, system);
       if (source !== undefined && returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with uprobe");
       const binaries = findBinaries(source?.binary ?? target, options.pid, system);
+      const flat = binaries.length === 0 && options.unsafe === true ? flatFile(target, rest) : undefined;
+      if (flat !== undefined) {
+        const diagnostics: Diagnostic[] = [{
+          severity: "warning", code: "name", span: spec.span,
+          message: `could not determine instruction boundary for ${spec.text}: the file is no ELF file, and a misaligned probe can crash what runs it`,
+        }];
+        const site: SiteRef = { name: `${name}:${target}:${rest[0]}`, func: rest[0], data: { ...flat, semaphore: 0n } satisfies UserSite };
+        return { variants: variantsOf(userContext({ provider: name, returns, system, uses: options.uses }), [site], options), diagnostics };
+      }
       if (binaries.length === 0) return missing(spec, options, ...noBinary(source?.binary ?? target));
 
       const { qualifier, names } = qualified(rest);
@@ -146,6 +159,15 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
     ...(returns ? uretprobes : uprobes),
   };
   return provider;
+}
+
+/** A place in a file of code that is no ELF file, by its offset. */
+function flatFile(target: string, [offset, ...more]: readonly string[]): { readonly path: string; readonly offset: bigint } | undefined {
+  const at = more.length === 0 ? parseCount(offset) : undefined;
+  if (at === undefined || !target.includes("/") || hasWildcard(target)) return undefined;
+  const path = resolve(target);
+  noteFile(path);
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? { path, offset: at } : undefined;
 }
 
 function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, cpp: boolean, options: ResolveOptions): Resolution {

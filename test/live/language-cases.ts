@@ -188,4 +188,9 @@ export const languageCases: readonly LanguageCase[] = [
     output: `(24, 16, 4)\n{ .f = 0, .d = 0, .x = 0 }\n0\n${end}` },
   { name: "a negative number of entries is all of them", script: begin("@m[1] = 1; @m[2] = 2; print(@m, -1); clear(@m);"), output: `@m[1]: 1\n@m[2]: 2\n${end}` },
   { name: "signals that there are not", script: begin("print((signal_name(1024), signal_name(65), signal_name(-1), signal_name(0), signal_name(64)));"), output: `(N/A, N/A, N/A, Unknown signal 0, Real-time signal 30)\n${end}` },
+  { name: "sizes of what is written out are bpftrace's", output: `(1, 2, 4, 8, 1)\n(2, 4, 8, 2)\n(1, 2, 8, 8, 1)\n(4, 8, 2, 4)\n${end}`,
+    script: begin(`print((sizeof(1), sizeof(1000), sizeof(100000), sizeof(5000000000), sizeof(-1))); print((sizeof((1, 2)), sizeof((1, "ab")), sizeof((1, 1000, "ab")), sizeof((a=1, b=2))));
+      $x = 1; $y = 1000; @m[1] = 5; print((sizeof($x), sizeof($y), sizeof($x + $y), sizeof($x * 2), sizeof(@m[1]))); clear(@m); $w = 1; $w = 70000; $i = 1; $i++; $t = (1, 2); @u = (1, 300); print((sizeof($w), sizeof($i), sizeof($t), sizeof(@u))); clear(@u);`) },
+  { name: "negative numbers of an int's size in hexadecimal", output: `ffffffff 4294967295 37777777777 -1|ffffffffffffffff|  ffffffff|0xffffffff\n80000000 ffffffff7fffffff ffffffffffffffff 12a05f200\n${end}`,
+    script: begin('$x = -1; printf("%x %u %o %d|%lx|%10x|%#x\\n", $x, $x, $x, $x, $x, $x, $x); printf("%x %x %x %x\\n", -2147483648, -2147483649, (uint64)-1, 5000000000);') },
 ];

@@ -10,7 +10,7 @@ import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
-import { arithmeticType, isIntegral, isLiteral, literalType, narrowest, settled } from "./integers.ts";
+import { arithmeticType, isIntegral, isLiteral, literalType, narrowest, narrowLiterals, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { checkMember, offsetOf } from "./members.ts";
 import { binaryType } from "./operators.ts";
@@ -350,14 +350,25 @@ function checkOffsetOf(node: Extract<Expression, { kind: "offsetof" }>, body: Bo
   return offset === undefined ? { ...node, type: unknownType } : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
 }
 
+/** A value's type with numbers that are written out as narrow as bpftrace has them; strobe keeps them in 64 bits. */
+function narrowed(value: Expression, body: Body): Type {
+  switch (value.kind) {
+    case "integer": return isLiteral(value) ? narrowest(value.value) : value.type;
+    case "tuple": return { kind: "tuple", elements: value.elements.map((element) => narrowed(element, body)) };
+    case "record": return { kind: "record", fields: value.fields.map((field) => ({ name: field.name, type: narrowed(field.value, body) })) };
+    case "variable": return value.slot === undefined ? value.type : narrowLiterals(body.slots[value.slot].state.type);
+    case "map": return value.type.kind === "aggregate" ? value.type : narrowLiterals(mapState(body, value.name, value.span).value);
+    default: return value.type;
+  }
+}
+
 /** The type that a written type or an expression names; undefined after a diagnostic, or while it is not known yet. */
 function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   if ("kind" in of) {
     const checked = checkExpression(of, body);
-    if (checked.kind === "integer" && isLiteral(checked)) return narrowest(checked.value);
     // Text in a struct has no byte for an end.
     if (checked.type.kind === "string" && (checked.kind === "member" || checked.kind === "index")) return { kind: "string", capacity: checked.type.capacity - 1 };
-    return isKnown(checked.type) ? checked.type : undefined;
+    return isKnown(checked.type) ? narrowed(checked, body) : undefined;
   }
   const resolved = resolveType(of, defaultSpace(body), body);
   if ("type" in resolved) return resolved.type;

@@ -85,6 +85,15 @@ export function narrowest(value: bigint): IntegerType {
   return bits === undefined ? u64 : { kind: "integer", bits, signed: true };
 }
 
+/** A type with what came from literals alone as narrow as they are. */
+export function narrowLiterals(type: Type): Type {
+  const bits = literalBits(type);
+  if (bits !== undefined) return narrowest((1n << BigInt(bits)) - 1n);
+  if (type.kind === "tuple") return { kind: "tuple", elements: type.elements.map(narrowLiterals) };
+  if (type.kind === "record") return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: narrowLiterals(f.type) })) };
+  return type;
+}
+
 /** The value that the low bits of a number have in a type. */
 export function wrap(value: bigint, type: IntegerType | EnumType): bigint {
   return type.signed ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);

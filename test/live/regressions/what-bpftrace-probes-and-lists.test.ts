@@ -2,7 +2,7 @@
 // listings of a process, over kinds of probes, with arguments.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileC, strobe, temporaryFolder } from "../../support/strobe.ts";
@@ -47,7 +47,9 @@ test("execution is watched at any address, whatever length is given", async () =
   }
 });
 
-test("debugf() prints into the kernel's trace", async () => {
+test("debugf() prints into the kernel's trace", async (t) => {
+  // It is one for all, and anybody may have turned it off.
+  if (readFileSync("/sys/kernel/tracing/tracing_on", "latin1").trim() !== "1") return t.skip("the kernel's trace is turned off");
   const mark = `strobe-${process.pid}`;
   const { stderr, code } = await run("--no-warnings", "-e", `begin { debugf("${mark} %d %s %x|%c", -5, "text", 255, 65); exit(); }`);
   assert.deepEqual([stderr, code], ["", 0]);
@@ -82,4 +84,34 @@ test("listings say which file is not there", async () => {
   ]) {
     assert.deepEqual(await strobe(["-l", pattern], { cwd: folder.path }), { stdout: "", stderr: said, code: 1, signal: null });
   }
+});
+
+test("a file of bare code is probed with --unsafe", async () => {
+  const code = join(folder.path, "code");
+  // 16 nops; lea 1(%rdi), %eax; ret
+  writeFileSync(code, Buffer.concat([Buffer.alloc(16, 0x90), Buffer.from([0x8d, 0x47, 0x01, 0xc3]), Buffer.alloc(4000, 0x90)]));
+  const runner = compileC(folder.path, "runner", `
+    #include <fcntl.h>
+    #include <sys/mman.h>
+    int main(int argc, char **argv) {
+      int (*f)(int) = (void *)((char *)mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(argv[1], O_RDONLY), 0) + 16);
+      int sum = 0;
+      for (int i = 0; i < 4; i++) sum += f(i);
+      return sum == 0;
+    }`);
+  const script = `uprobe:${code}:0x10 { @arguments = sum(arg0); } uretprobe:${code}:16 { @results = sum(retval); }`;
+  const { stdout, stderr } = await strobe(["-q", "--unsafe", "-e", script, "-c", `${runner} ${code}`]);
+  assert.deepEqual([stdout, stderr], ["\n\n@arguments: 6\n@results: 10\n", ""]);
+  const warned = await strobe(["--unsafe", "-e", `begin { exit(); } ${script}`]);
+  assert.match(warned.stderr, /warning: could not determine instruction boundary for uprobe:\S+:0x10: the file is no ELF file/);
+  const refused = await strobe(["-e", script]);
+  assert.match(refused.stderr, /is no program and no library \(ELF\)\n[^]*an offset can be probed with --unsafe/);
+});
+
+test("a header that there is not is said", { skip: existsSync("/usr/include/stdio.h") ? false : "no headers of programs are installed" }, async () => {
+  const said = await strobe(["-e", "#include <nope/none.h>\nbegin { exit(); }"]);
+  assert.deepEqual([said.code, said.stderr], [1,
+    "-e:1:1: error: 'nope/none.h' file not found\n 1 │ #include <nope/none.h>\n   │ ^^^^^^^^^^^^^^^^^^^^^^\nhelp: -I names the folder that it is in\n"]);
+  const there = await strobe(["-q", "-e", "#include <linux/sched.h>\n#include <net/sock.h>\n#include <stdio.h>\n#include <stddef.h>\n#include <sys/types.h>\nbegin { print(1); exit(); }"]);
+  assert.deepEqual([there.stdout, there.stderr], ["1\n\n\n", ""]);
 });
