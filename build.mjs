@@ -12,7 +12,8 @@ const shared = { ...asModule, splitting: true, sourcemap: "linked", logLevel: fl
 
 rmSync("dist", { recursive: true, force: true });
 const entryPoints = {
-  index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", "run-file": "src/cli/run-file.ts",
+  index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", rollup: "src/rollup-plugin.ts",
+  "run-file": "src/cli/run-file.ts",
 };
 await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minifySyntax: true, minifyWhitespace: true });
 

@@ -1,11 +1,7 @@
-// `import { strobe } from "strobe/esbuild"`: bundled handlers carry what they capture and the text they were written as, so that
-// the bundler may rename and minify.
+// `import { strobe } from "strobe/esbuild"`
 import { readFile } from "node:fs/promises";
-import { ScriptError } from "./language/diagnostic.ts";
+import { forBundler } from "./rewrite/bundled.ts";
 import { isTypeScript } from "./rewrite/modules.ts";
-import { namesIn, reachesLibrary } from "./rewrite/library-names.ts";
-import { rewriteModule } from "./rewrite/rewrite.ts";
-import { stripTypes } from "./rewrite/strip.ts";
 
 /** As much of esbuild's plugin interface as this one uses. */
 interface PluginBuild {
@@ -24,24 +20,11 @@ export function strobe(): StrobePlugin {
     setup(build) {
       build.onLoad({ filter: /\.[mc]?[jt]s$/ }, async ({ path }) => {
         const text = await readFile(path, "utf8");
-        if (!reachesLibrary(path, text)) return undefined;
-        const typed = isTypeScript(path);
-        const javascript = typed ? stripped(path, text) : text;
-        // Types stay where they are: esbuild knows more of TypeScript than how to strip it.
-        const rewritten = javascript === undefined ? undefined : rewriteModule({ file: path, text, javascript }, { names: namesIn(path), into: "text" });
+        const rewritten = forBundler(path, text);
         if (!rewritten) return undefined;
         const map = Buffer.from(rewritten.map()).toString("base64");
-        return { contents: `${rewritten.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`, loader: typed ? "ts" : "js" };
+        return { contents: `${rewritten.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`, loader: isTypeScript(path) ? "ts" : "js" };
       });
     },
   };
-}
-
-function stripped(path: string, text: string): string | undefined {
-  try {
-    return stripTypes(path, text);
-  } catch (error) {
-    if (error instanceof ScriptError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-// What a handler refers to outside of itself. Its source does not tell, so somebody has to: the module hook, the esbuild plugin
+// What a handler refers to outside of itself. Its source does not tell, so somebody has to: the module hook, the plugins of bundlers
 // and `strobe run` wrap handlers in `withCaptures`; without them a person passes captures to the probe.
 
 /** A function that is compiled from its source, never called. */

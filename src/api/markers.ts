@@ -39,6 +39,22 @@ function exported(name: string): Binding | undefined {
   return undefined;
 }
 
+const library: Binding = { kind: "module", what: "the library", member: (name) => name === "default" ? library : exported(name) };
+
+/** What TypeScript, Babel, SWC, esbuild, webpack and Rollup call `import … from "strobe"` where they write something else for it. */
+const importNames = /^(strobe|_strobe\d*|strobe_\d+|import_strobe\d*|strobe\$\d+|strobe__WEBPACK_IMPORTED_MODULE_\d+__|__WEBPACK_EXTERNAL_MODULE_strobe\w*__)$/;
+
+/**
+ * Whether a name in a function's text stands for the library as a whole. Vite numbers its imports: where there is one, of which
+ * nothing is used but what the library has, it is that.
+ */
+function isImportOfLibrary(name: string, text: string): boolean {
+  if (importNames.test(name)) return true;
+  if (!/^__vite_ssr_import_\d+__$/.test(name)) return false;
+  const uses = [...text.matchAll(/\b(__vite_ssr_import_\d+__)\.(\w+)/g)];
+  return uses.every(([, of, member]) => of === name && exported(member) !== undefined);
+}
+
 export type Captures = Readonly<Record<string, unknown>>;
 
 /**
@@ -53,7 +69,8 @@ export function functionSource(fn: SourceFunction, captures: Captures | undefine
     ...(carried?.place === undefined ? {} : { place: carried.place }),
     resolve: (name) => {
       if (Object.hasOwn(told, name)) return meaningOf(told[name], captures);
-      return carried === undefined ? exported(name) : undefined;
+      if (carried !== undefined) return undefined;
+      return exported(name) ?? (isImportOfLibrary(name, Function.prototype.toString.call(fn)) ? library : undefined);
     },
   };
 }

@@ -22,7 +22,7 @@ export interface Probe {
 }
 
 /**
- * What the names in a handler are, when nothing rewrites it (`strobe run`, `node --import strobe/register`, the esbuild plugin do):
+ * What the names in a handler are, when nothing rewrites it (`strobe run`, `node --import strobe/register`, the plugins of bundlers do):
  * `tracepoint("…", () => bytes.at(comm).count(), { bytes })`. What strobe itself exports need not be named.
  */
 export type Captures = Readonly<Record<string, unknown>>;

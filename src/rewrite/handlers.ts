@@ -23,6 +23,18 @@ export function findHandlers(program: Program, scopes: Scopes, names: LibraryNam
   return new Search(program, scopes, names).run();
 }
 
+/** Functions that TypeScript, Babel, SWC, esbuild, webpack and Rollup put around `require()`. */
+const interop = /^_*(import(Star|Default)|interop_?[Rr]equire_?([Ww]ildcard|[Dd]efault)|interop(Namespace|Default)\w*|toESM|toCommonJS)$/;
+
+function calledName(callee: AnyNode): string {
+  switch (callee.type) {
+    case "Identifier": return callee.name;
+    case "MemberExpression": return nameOf(callee.property) ?? "";
+    case "SequenceExpression": return calledName(callee.expressions[callee.expressions.length - 1]);
+    default: return "";
+  }
+}
+
 class Search {
   readonly #program: Program;
   readonly #scopes: Scopes;
@@ -30,6 +42,7 @@ class Search {
   readonly #found = new Set<FunctionLike>();
   /** Parameters of the module's own functions that are passed on to a constructor of probes. */
   readonly #sinks = new Set<Binding>();
+  readonly #isCommonJS: boolean;
   /** Expressions that were followed already: they may lead in circles. */
   readonly #followed = new Set<AnyNode>();
 
@@ -37,6 +50,7 @@ class Search {
     this.#program = program;
     this.#scopes = scopes;
     this.#names = names;
+    this.#isCommonJS = !program.body.some(({ type }) => type === "ImportDeclaration" || type.startsWith("Export"));
   }
 
   run(): Handler[] {
@@ -64,7 +78,8 @@ class Search {
       const fn = isFunction(node) ? node : this.#functionOf(node, scope);
       return (fn !== undefined && makers.has(fn)) || this.#libraryName(node, scope) !== undefined;
     };
-    const found = new Set<string>();
+    if (this.#exportsLibrary()) return "*";
+    const found = new Set(this.#commonExports().filter(({ value }) => isMaker(value)).map(({ name }) => name));
     for (const statement of this.#program.body) {
       switch (statement.type) {
         case "ExportAllDeclaration": {
@@ -208,6 +223,47 @@ class Search {
       }
       for (const { local } of statement.specifiers) if (local.type === "Identifier") this.#followExport(local);
     }
+    for (const { value } of this.#commonExports()) this.#followExport(value);
+  }
+
+  /** What CommonJS exports: `exports.name = …`, `module.exports = { name }`. */
+  #commonExports(): { readonly name: string; readonly value: AnyNode }[] {
+    if (!this.#isCommonJS) return [];
+    return this.#program.body.flatMap((statement) => statement.type === "ExpressionStatement" ? this.#commonExport(statement.expression) : []);
+  }
+
+  /** Whether CommonJS exports all that the library has: `__exportStar(require("strobe"), exports)`. */
+  #exportsLibrary(): boolean {
+    return this.#program.body.some((statement) => statement.type === "ExpressionStatement" && statement.expression.type === "CallExpression"
+      && /^_*(export_?[sS]tar|reExport)$/.test(calledName(statement.expression.callee))
+      && statement.expression.arguments.some((argument) => this.#libraryPath(argument, this.#scopes.module, new Set())?.length === 0));
+  }
+
+  #commonExport(node: AnyNode): { readonly name: string; readonly value: AnyNode }[] {
+    // `__export(all, { name: () => local })`, `Object.defineProperty(exports, "name", { get: function () { return local; } })`
+    if (node.type === "CallExpression") {
+      const called = calledName(node.callee);
+      const given = node.arguments.at(-1);
+      if (given?.type !== "ObjectExpression") return [];
+      const getters = given.properties.flatMap((each) => {
+        const value = each.type === "Property" && !each.computed && isFunction(each.value) ? this.#scopes.results.get(each.value)?.[0]?.node : undefined;
+        return value === undefined ? [] : [{ name: nameOf((each as { key: AnyNode }).key) ?? "", value }];
+      });
+      if (/^_*export$/.test(called)) return getters;
+      const name = called === "defineProperty" && node.arguments.length === 3 ? constantName(node.arguments[1]) : undefined;
+      return name === undefined ? [] : getters.filter((each) => each.name === "get").map(({ value }) => ({ name, value }));
+    }
+    if (node.type !== "AssignmentExpression" || node.operator !== "=" || node.left.type !== "MemberExpression" || node.left.computed) return [];
+    const { object, property } = node.left;
+    const isExports = (of: AnyNode): boolean => of.type === "Identifier" ? of.name === "exports"
+      : of.type === "MemberExpression" && of.object.type === "Identifier" && of.object.name === "module" && nameOf(of.property) === "exports";
+    // `exports.a = exports.b = a`
+    const value = node.right.type === "AssignmentExpression" ? node.right.right : node.right;
+    if (isExports(node.left) && value.type === "ObjectExpression") {
+      return value.properties.flatMap((each) => each.type === "Property" && !each.computed && each.kind === "init" ? [{ name: nameOf(each.key) ?? "", value: each.value }] : []);
+    }
+    const name = nameOf(property);
+    return isExports(object) && name !== undefined ? [{ name, value }, ...this.#commonExport(node.right)] : [];
   }
 
   #followExport(node: AnyNode): void {
@@ -231,6 +287,7 @@ class Search {
         if (!binding) return undefined;
         const { definition } = binding;
         if (definition.kind === "import") return this.#imported(definition.from, definition.imported);
+        if (/^strobe__WEBPACK_IMPORTED_MODULE_\d+__$/.test(node.name)) return [];
         if (definition.kind !== "variable" || !definition.initial || !definition.path || binding.again) return undefined;
         const path = this.#libraryPath(definition.initial, binding.scope, seen);
         return path ? [...path, ...definition.path] : undefined;
@@ -238,12 +295,18 @@ class Search {
       case "MemberExpression": {
         const name = node.computed ? constantName(node.property) : nameOf(node.property);
         const path = this.#libraryPath(node.object, scope, seen);
+        // What a module of CommonJS is imported as: strobe_1.default.map.
+        if (path?.length === 0 && name === "default") return path;
         return path && name !== undefined ? [...path, name] : undefined;
       }
       case "ChainExpression": return this.#libraryPath(node.expression, scope, seen);
+      // `(0, strobe_1.map)`: how compilers and bundlers write what they imported.
+      case "SequenceExpression": return this.#libraryPath(node.expressions[node.expressions.length - 1], scope, seen);
       // CommonJS, and modules that load the library late.
       case "CallExpression": {
         const { callee, arguments: args } = node;
+        // What they load goes through a function of theirs, which gives the same names.
+        if (args.length > 0 && interop.test(calledName(callee))) return this.#libraryPath(args[0], scope, seen);
         if (callee.type !== "Identifier" || callee.name !== "require" || bindingOf("require", scope)) return undefined;
         const specifier = args.length === 1 ? constantName(args[0]) : undefined;
         return specifier === undefined ? undefined : this.#imported(specifier, "*");
@@ -288,6 +351,7 @@ class Search {
         return object && name !== undefined ? memberOf(object, name) : undefined;
       }
       case "ChainExpression": return this.#valueOf(node.expression, scope, depth + 1);
+      case "SequenceExpression": return this.#valueOf(node.expressions[node.expressions.length - 1], scope, depth + 1);
       default: return { node, scope };
     }
   }
@@ -304,13 +368,14 @@ class Search {
     return value;
   }
 
-  /** References within a function to what is declared around it. */
+  /** References within a function to what is declared around it, or, in CommonJS, given to the file. */
   #namesFromOutside(fn: FunctionLike): Reference[] {
     const { references } = this.#scopes;
     const names: Reference[] = [];
     for (let at = firstFrom(references, fn.start); at < references.length && references[at].node.start < fn.end; at++) {
       const binding = bindingOf(references[at].node.name, references[at].scope);
-      if (binding && !contains(fn, binding.scope.node)) names.push(references[at]);
+      const given = !binding && this.#isCommonJS && references[at].node.name === "exports";
+      if (given || (binding && !contains(fn, binding.scope.node))) names.push(references[at]);
     }
     return names;
   }

@@ -15,7 +15,10 @@ type Next<Context, Result> = (specifier: string, context?: Context) => Result;
 /** Asks the next hook; what it throws is thrown where it was asked. */
 type Steps<Result> = Generator<string, Result, Result>;
 
-const own: Readonly<Record<string, string>> = { strobe: "./index.mjs", "strobe/register": "./register.mjs", "strobe/esbuild": "./esbuild.mjs" };
+const own: Readonly<Record<string, string>> = {
+  strobe: "./index.mjs", "strobe/register": "./register.mjs", "strobe/esbuild": "./esbuild.mjs",
+  "strobe/rollup": "./rollup.mjs", "strobe/vite": "./rollup.mjs",
+};
 
 /** The library's own files. */
 const installation = fileURLToPath(new URL(".", import.meta.url));

@@ -65,7 +65,7 @@ function textOf(path: string): string {
 /** The modules beside a file that it imports. */
 function besides(file: string, text: string): string[] {
   if (isPackaged(file)) return [];
-  return [...text.matchAll(/\b(?:from|import)\s*["']([^"'\n]+)["']/g)].flatMap(([, specifier]) => pathOf(specifier, file) ?? []);
+  return [...text.matchAll(/\b(?:from|import|require\()\s*["']([^"'\n]+)["']/g)].flatMap(([, specifier]) => pathOf(specifier, file) ?? []);
 }
 
 function namesOf(path: string): Names {

@@ -47,11 +47,13 @@ test("a program that imports the library has its types, as strictly as one likes
     import { trace, type Trace } from "strobe";
     import "strobe/register";
     import { strobe } from "strobe/esbuild";
+    import { strobe as forRollup } from "strobe/rollup";
+    import { strobe as forVite } from "strobe/vite";
     const running: Trace = await trace("begin { print(1); exit(); }");
     const attached: number = running.attached;
     // @ts-expect-error a number is no text
     const wrong: string = running.attached;
-    export { attached, strobe, wrong };
+    export { attached, forRollup, forVite, strobe, wrong };
   `);
   writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({
     compilerOptions: { strict: true, module: "nodenext", target: "es2024", noEmit: true, skipLibCheck: false, types: ["node"], lib: ["es2024", "esnext.disposable"] },

@@ -191,7 +191,7 @@ await trace(tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.re
     assert.equal(message, `ScriptError: handler:1:50: error: what \`calls\` is cannot be seen from the handler's source
  1 │ tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); })
    │                                                  ^^^^^
-help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\`, \`node --import strobe/register\` or through strobe's esbuild plugin, which do that`);
+help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\` or \`node --import strobe/register\`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that`);
   });
 
   test(`bundles of esbuild, also minified${named}`, async () => {

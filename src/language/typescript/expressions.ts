@@ -62,8 +62,6 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     case "ObjectExpression": return record(unit, node);
     case "SequenceExpression": {
       const { expressions } = node;
-      // `(0, module.name)`: how bundlers write what they imported.
-      if (expressions.length === 2 && expressions[0].type === "Literal" && expressions[0].value === 0) return valueOf(unit, refer(unit, node), node);
       const before = expressions.slice(0, -1).flatMap((each) => unit.grammar.effect(unit, each));
       return { kind: "block-expression", statements: before, value: value(unit, expressions.at(-1)!), span, type: unknownType };
     }

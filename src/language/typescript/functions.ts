@@ -3,7 +3,7 @@ import { parseExpressionAt, type AnyNode } from "acorn";
 import type * as js from "acorn";
 import type { Expression, Statement, Variable } from "../program.ts";
 import type { FunctionSource } from "./binding.ts";
-import { isNothing } from "./known.ts";
+import { isNothing, outside } from "./known.ts";
 import { giving, missable } from "./missing.ts";
 import { argumentValue, refer } from "./references.ts";
 import type { Called, InnerFunction, Outcome, Reference, Unit } from "./unit.ts";
@@ -21,13 +21,22 @@ export function parseFunction(text: string): { readonly node: FunctionNode; read
     try {
       const parsed = parseExpressionAt(before + text + after, 0, options);
       const node = parsed.type === "ObjectExpression" && parsed.properties[0]?.type === "Property" ? parsed.properties[0].value : parsed;
-      if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return { node, shift: before.length };
+      if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return { node: withPlainNames(node), shift: before.length };
     } catch (error) {
       problem ??= error;
     }
   }
   if (problem !== undefined) throw problem;
   return undefined;
+}
+
+/** The same tree, with `name` for each `(0, name)`: how compilers and bundlers write what they imported. */
+function withPlainNames<N>(node: N): N {
+  if (typeof node !== "object" || node === null) return node;
+  for (const [key, inner] of Object.entries(node)) (node as Record<string, unknown>)[key] = withPlainNames(inner);
+  const { type, expressions } = node as Partial<js.SequenceExpression>;
+  const [zero, last] = type === "SequenceExpression" && expressions?.length === 2 ? expressions : [];
+  return zero?.type === "Literal" && zero.value === 0 ? last as N : node;
 }
 
 // ── calls ──
@@ -172,9 +181,8 @@ export function called(unit: Unit, node: js.CallExpression): Called | undefined 
     },
   });
   if (callee.type === "ArrowFunctionExpression" || callee.type === "FunctionExpression") return inner(callee, (give) => calledAtOnce(unit, node, callee, give));
-  if (callee.type !== "Identifier") return undefined;
-  const meaning = unit.find(callee.name);
-  const reference = meaning === undefined ? unit.source.resolve(callee.name) : meaning.kind === "alias" ? meaning.refer(span) : undefined;
+  const meaning = callee.type === "Identifier" ? unit.find(callee.name) : undefined;
+  const reference = meaning === undefined ? outside(unit, callee) : meaning.kind === "alias" ? meaning.refer(span) : undefined;
   if (reference?.kind === "inner") return inner(reference.node, (give) => innerCall(unit, node, reference, give));
   if (reference?.kind !== "function") return undefined;
   const { source } = reference;

@@ -160,7 +160,8 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
         default:
       }
     }
-  } else if (node.type === "CallExpression") {
+  }
+  if (node.type === "CallExpression") {
     const callee = refer(unit, node.callee);
     if (callee.kind === "special" && callee.name === "range") {
       const bounds = node.arguments.map((bound) => bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound));

@@ -35,12 +35,6 @@ function referWithin(unit: Unit, node: js.Expression | js.Super): Reference {
       if (at !== undefined) return at;
       break;
     }
-    case "SequenceExpression": {
-      // `(0, module.name)`: how bundlers call what they imported.
-      const [zero, last] = node.expressions;
-      if (node.expressions.length === 2 && zero.type === "Literal" && zero.value === 0) return refer(unit, last);
-      break;
-    }
     case "Super": return unit.refuseSyntax(node, "Super");
     default:
   }
@@ -61,9 +55,22 @@ function referName(unit: Unit, node: js.Identifier): Reference {
   if (refused !== undefined) return unit.refuse(node, "placement", refused.message, refused.help);
   return unit.source.complete
     ? unit.refuse(node, "name", `there is no \`${name}\``)
-    : unit.refuse(node, "name", `what \`${name}\` is cannot be seen from the handler's source`,
-      "pass it along: tracepoint(…, handler, { " + name + " }); or run the file with `strobe run`, `node --import strobe/register`"
-      + " or through strobe's esbuild plugin, which do that");
+    : unit.refuse(node, "name", `what \`${name}\` is cannot be seen from the handler's source`, howToTell(name));
+}
+
+/** What makes a name known, by who made the name. */
+function howToTell(name: string): string {
+  if (/^__vi(te|_import)_/.test(name)) {
+    return "Vite and vitest gave an import this name: add strobe's plugin to their configuration, `plugins: [strobe()]` with `import { strobe } from \"strobe/vite\"`";
+  }
+  if (name.includes("__WEBPACK_")) {
+    return "webpack gave an import this name: run the bundle, not minified, with `node --import strobe/register`; or put what it holds in a constant, and pass that along";
+  }
+  const pass = `pass it along: tracepoint(…, handler, { ${name} })`;
+  const rewritten = "run the file with `strobe run` or `node --import strobe/register`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that";
+  // `strobe_1`, `_probes`, `import_probes`: no name of the program.
+  return /^(import_\w+|_\w+|\w+_\d+)$/.test(name)
+    ? `a compiler gave an import this name: ${rewritten}; or put what it holds in a constant, and pass that along` : `${pass}; or ${rewritten}`;
 }
 
 export function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
