@@ -3,10 +3,12 @@
 // frame and loaded around its uses (or computed anew, when it is a constant), and everything is tried again.
 import { FRAME } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
-import { blocksOf, type Effects, effectsOf, isIn, liveAfter, PURE, solveLiveness, stepBack, UPDATE, withoutUnread } from "./liveness.ts";
+import { blocksOf, type Effects, effectsOf, type LiveLists, PURE, solveLiveness, stepBack, UPDATE, withoutUnread } from "./liveness.ts";
 import { endsBlock, FIRST_VIRTUAL, jumpTarget, type MachineInstruction, reads, type Register, replaceRegister, written } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
+import { Points } from "./points.ts";
 import { loopDepths, straighten } from "./straighten.ts";
+import { TooLarge } from "./too-large.ts";
 
 interface Interval {
   readonly register: Register;
@@ -27,17 +29,19 @@ export function allocateRegisters(emitter: Emitter, { straightens, joins }: { re
   const taken = joins ? takeResults(reached) : reached;
   emitter.code = withoutUnread(straightens ? straighten(taken, () => emitter.label()) : taken, emitter.registerCount);
   for (let round = 0; ; round++) {
-    if (round > 40) throw new InternalError("register allocation does not settle");
+    if (round > 60) throw new InternalError("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
     const one = joins ? joinCopies(emitter.code, intervals, spillTemporaries) : Int32Array.from(intervals, (_, register) => register);
     const assigned = new Int8Array(emitter.registerCount).fill(-1);
-    const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned);
+    // One at a time would be exact but slow; what is left usually fits once the first few are gone.
+    const most = 4 << Math.max(0, round - 8);
+    const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned, most);
     rename(emitter.code, (register) => one[register]);
     if (spilled.length === 0) rename(emitter.code, (register) => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register])));
     emitter.code = emitter.code.filter((instruction) => !(instruction.kind === "move" && !instruction.narrow && instruction.dst === instruction.src));
     if (spilled.length === 0) return;
-    for (const interval of spilled) spill(emitter, interval, spillTemporaries);
+    spill(emitter, spilled, spillTemporaries);
   }
 }
 
@@ -97,28 +101,35 @@ function isNext(code: readonly MachineInstruction[], reached: Uint8Array, at: nu
 /** How much more what is in 0, 1, 2, 3 and more loops counts. */
 const loopWeights = [1, 10, 100, 1000];
 
+/** Of values that are wanted where blocks begin, all blocks together: far more than the stack has room for. */
+const mostLive = 1 << 23;
+
 /** By register. Drops dead code first. */
 function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
-  const words = (emitter.registerCount + 31) >> 5;
   let effects: Effects;
   let blocks: ReturnType<typeof blocksOf>;
-  let before: Uint32Array;
-  const live = new Uint32Array(words);
+  let before: LiveLists;
+  const live = new Uint8Array(emitter.registerCount);
   for (;;) {
     const { code } = emitter;
     effects = effectsOf(code);
     blocks = blocksOf(code);
-    before = solveLiveness(effects, blocks, words);
+    const lists = solveLiveness(effects, blocks, emitter.registerCount, mostLive);
+    if (lists === undefined) throw new TooLarge("it keeps too many values for later");
+    before = lists;
     const dead = new Uint8Array(code.length);
     let found = false;
-    for (const block of blocks) {
-      liveAfter(block, before, live);
-      for (let i = block.end - 1; i >= block.start; i--) {
-        if ((effects.nature[i] & PURE) !== 0 && !isIn(live, effects.result[i])) {
+    for (let b = 0; b < blocks.length; b++) {
+      const { start, end, successors } = blocks[b];
+      for (const successor of successors) for (let at = before.first[successor]; at >= 0; at = before.next[at]) live[before.register[at]] = 1;
+      for (let i = end - 1; i >= start; i--) {
+        if ((effects.nature[i] & PURE) !== 0 && live[effects.result[i]] === 0) {
           dead[i] = 1;
           found = true;
         } else stepBack(effects, i, live);
       }
+      // What is left is wanted here.
+      for (let at = before.first[b]; at >= 0; at = before.next[at]) live[before.register[at]] = 0;
     }
     if (!found) break;
     emitter.code = code.filter((_, i) => dead[i] === 0);
@@ -147,11 +158,8 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
     intervalOf(register).weight += factor;
   };
   for (let b = blocks.length - 1; b >= 0; b--) {
-    const { start, end } = blocks[b];
-    liveAfter(blocks[b], before, live);
-    for (let w = 0; w < words; w++) {
-      for (let rest = live[w]; rest !== 0; rest &= rest - 1) ends[w * 32 + 31 - Math.clz32(rest & -rest)] = end * 2;
-    }
+    const { start, end, successors } = blocks[b];
+    for (const successor of successors) for (let at = before.first[successor]; at >= 0; at = before.next[at]) ends[before.register[at]] = end * 2;
     for (let i = end - 1; i >= start; i--) {
       const factor = loopWeights[Math.min(3, depth[i])];
       for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) define(register, i, factor, false);
@@ -166,12 +174,10 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
         (from.copies ??= []).push(instruction.dst);
       }
     }
-    for (let w = 0; w < words; w++) {
-      for (let rest = before[b * words + w]; rest !== 0; rest &= rest - 1) {
-        const register = w * 32 + 31 - Math.clz32(rest & -rest);
-        intervalOf(register).ranges.push(start * 2, ends[register]);
-        ends[register] = 0;
-      }
+    for (let at = before.first[b]; at >= 0; at = before.next[at]) {
+      const register = before.register[at];
+      intervalOf(register).ranges.push(start * 2, ends[register]);
+      ends[register] = 0;
     }
   }
   return intervals;
@@ -227,8 +233,8 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
 /** Those that calls leave nothing in come first. */
 const inOrder: readonly Register[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/** Gives `assigned` a machine register for each interval that finds one. Some that find none are given back. */
-function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array): Interval[] {
+/** Gives `assigned` a machine register for each interval that finds one. Up to `most` that find none are given back. */
+function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array, most: number): Interval[] {
   const busy = Array.from({ length: FRAME }, () => new Points(length * 2 + 2));
   const ranked: { readonly interval: Interval; readonly priority: number }[] = [];
   for (const interval of intervals) {
@@ -243,46 +249,13 @@ function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, l
     if (choice === undefined) {
       if (unspillable.has(interval.register)) throw new InternalError("no register for a reload");
       spilled.push(interval);
-      // One at a time would be exact but slow; what is left usually fits once the first few are gone.
-      if (spilled.length >= 4) return spilled;
+      if (spilled.length >= most) return spilled;
       continue;
     }
     assigned[interval.register] = choice;
     busy[choice].add(interval.ranges);
   }
   return spilled;
-}
-
-/** Where a machine register is taken: a bit for each point. */
-class Points {
-  readonly #words: Uint32Array;
-
-  constructor(points: number) {
-    this.#words = new Uint32Array((points + 31) >> 5);
-  }
-
-  /** Whether any of the ranges ([from, to), not empty) has a point in common. */
-  meets(ranges: readonly number[]): boolean {
-    const words = this.#words;
-    for (let r = 0; r < ranges.length; r += 2) {
-      const last = ranges[r + 1] - 1;
-      for (let from = ranges[r]; from <= last; from = (from | 31) + 1) if ((words[from >> 5] & bits(from, last)) !== 0) return true;
-    }
-    return false;
-  }
-
-  add(ranges: readonly number[]): void {
-    const words = this.#words;
-    for (let r = 0; r < ranges.length; r += 2) {
-      const last = ranges[r + 1] - 1;
-      for (let from = ranges[r]; from <= last; from = (from | 31) + 1) words[from >> 5] |= bits(from, last);
-    }
-  }
-}
-
-/** The bits of the word that `from` is in, from there to `last` or the word's end. */
-function bits(from: number, last: number): number {
-  return (-1 << (from & 31)) & (last >= (from | 31) ? -1 : ~(-2 << (last & 31)));
 }
 
 function priorityOf({ ranges, weight }: Interval): number {
@@ -304,41 +277,65 @@ function canRecompute(instruction: MachineInstruction | undefined): boolean {
   return instruction?.kind === "constant" || instruction?.kind === "patched" || instruction?.kind === "frame-address" || instruction?.kind === "function";
 }
 
-function spill(emitter: Emitter, interval: Interval, temporaries: Set<Register>): void {
-  const { register } = interval;
-  const definition = interval.definition;
-  const recompute = interval.definitions === 1 && definition !== undefined && canRecompute(definition) ? definition : undefined;
-  const object = recompute === undefined ? emitter.object(8) : -1;
-  const frame = { base: FRAME, object, offset: 0 } as const;
-  const out: MachineInstruction[] = [];
+/** Keeps registers in the frame, or makes what they hold anew wherever it is wanted. */
+function spill(emitter: Emitter, intervals: readonly Interval[], temporaries: Set<Register>): void {
+  const spilled = new Map(intervals.map((interval) => {
+    const { register, definitions, definition } = interval;
+    const recompute = definitions === 1 && definition !== undefined && canRecompute(definition) ? definition : undefined;
+    return [register, { register, recompute, object: recompute === undefined ? emitter.object(8) : -1 }] as const;
+  }));
   const temporary = (): Register => {
     const fresh = emitter.register();
     temporaries.add(fresh);
     return fresh;
   };
+  const out: MachineInstruction[] = [];
   for (const instruction of emitter.code) {
-    if (instruction === recompute) continue;
-    const isRead = reads(instruction, register);
-    const writes = written(instruction) === register;
-    if (!isRead && !writes) {
-      out.push(instruction);
-      continue;
-    }
-    if (recompute === undefined && instruction.kind === "move" && !instruction.narrow) {
-      if (isRead && !writes) out.push({ kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame });
-      else if (writes && !isRead) out.push({ kind: "store", width: 8, src: instruction.src, ...frame });
-      continue;
-    }
-    const fresh = temporary();
-    if (isRead) {
-      if (recompute === undefined) out.push({ kind: "load", width: 8, signed: false, dst: fresh, ...frame });
-      else out.push({ ...recompute, dst: fresh } as MachineInstruction);
-    }
-    replaceRegister(instruction, register, fresh);
-    out.push(instruction);
-    if (writes) out.push({ kind: "store", width: 8, src: fresh, ...frame });
+    let made = [instruction];
+    for (const one of mentioned(instruction, spilled)) made = made.flatMap((each) => spilledIn(each, one, temporary));
+    for (const each of made) out.push(each);
   }
   emitter.code = out;
+}
+
+interface Spilled { readonly register: Register; readonly recompute: MachineInstruction | undefined; readonly object: number }
+
+/** Those that an instruction reads or writes, each once. */
+function mentioned(instruction: MachineInstruction, spilled: ReadonlyMap<Register, Spilled>): readonly Spilled[] {
+  let found: Spilled[] | undefined;
+  const see = (register: Register): void => {
+    const one = spilled.get(register);
+    if (one !== undefined && found?.includes(one) !== true) (found ??= []).push(one);
+  };
+  if ("dst" in instruction) see(instruction.dst);
+  if ("src" in instruction) see(instruction.src);
+  if ("base" in instruction) see(instruction.base);
+  if ("left" in instruction) see(instruction.left);
+  if ("right" in instruction) see(instruction.right);
+  return found ?? [];
+}
+
+/** An instruction without a register that is kept in the frame, or computed anew. */
+function spilledIn(instruction: MachineInstruction, { register, recompute, object }: Spilled, temporary: () => Register): MachineInstruction[] {
+  if (instruction === recompute) return [];
+  const isRead = reads(instruction, register);
+  const writes = written(instruction) === register;
+  if (!isRead && !writes) return [instruction];
+  const frame = { base: FRAME, object, offset: 0 } as const;
+  if (recompute === undefined && instruction.kind === "move" && !instruction.narrow) {
+    if (isRead && writes) return [];
+    return [isRead ? { kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame } : { kind: "store", width: 8, src: instruction.src, ...frame }];
+  }
+  const fresh = temporary();
+  const out: MachineInstruction[] = [];
+  if (isRead) {
+    if (recompute === undefined) out.push({ kind: "load", width: 8, signed: false, dst: fresh, ...frame });
+    else out.push({ ...recompute, dst: fresh } as MachineInstruction);
+  }
+  replaceRegister(instruction, register, fresh);
+  out.push(instruction);
+  if (writes) out.push({ kind: "store", width: 8, src: fresh, ...frame });
+  return out;
 }
 
 function rename(code: readonly MachineInstruction[], to: (register: Register) => Register): void {

@@ -1,6 +1,7 @@
 // Offsets in the stack frame: objects whose lifetimes do not meet share memory.
-import { blocksOf } from "./liveness.ts";
+import { type Block, blocksOf } from "./liveness.ts";
 import { type MachineInstruction, NO_OBJECT } from "./machine.ts";
+import { Points } from "./points.ts";
 
 export interface FrameLayout {
   /** Offset of each object from the frame register: negative. */
@@ -9,100 +10,143 @@ export interface FrameLayout {
   readonly size: number;
 }
 
+/** Objects find room among others in so many bytes; the kernel has a fraction of them for a frame. */
+const sharedBytes = 4096;
+const CELL = 8;
+
 /** An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here. */
 export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly number[]): FrameLayout {
   const ranges = lifetimes(code, sizes.length);
-  const order = sizes.map((_, object) => object).filter((object) => (ranges[object]?.length ?? 0) > 0);
-  order.sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0) || a - b);
+  const order = sizes.map((_, object) => object).filter((object) => ranges[object].length > 0);
+  order.sort((a, b) => sizes[b] - sizes[a] || a - b);
   const offsets = sizes.map(() => 0);
-  const placed: { readonly object: number; readonly low: number; readonly high: number }[] = [];
+  /** Where in the code each cell of the frame is in use. */
+  const cells: Points[] = [];
   let size = 0;
   for (const object of order) {
-    const bytes = sizes[object] ?? 0;
+    const wanted = Math.ceil(sizes[object] / CELL);
     let low = 0;
-    for (const other of placed) {
-      if (low + bytes <= other.low) break;
-      if (other.high > low && meet(ranges[object] ?? [], ranges[other.object] ?? [])) low = other.high;
+    for (let free = 0; free < wanted && low * CELL < sharedBytes;) {
+      if (cells[low + free]?.meets(ranges[object]) !== true) free++;
+      else {
+        low += free + 1;
+        free = 0;
+      }
     }
-    const index = placed.findIndex((other) => other.low > low);
-    placed.splice(index < 0 ? placed.length : index, 0, { object, low, high: low + bytes });
-    offsets[object] = -(low + bytes);
-    size = Math.max(size, low + bytes);
+    // Too much in any case: how much is all that matters.
+    if (low * CELL >= sharedBytes) low = Math.max(size, sharedBytes) / CELL;
+    else for (let cell = low; cell < low + wanted; cell++) (cells[cell] ??= new Points(code.length)).add(ranges[object]);
+    offsets[object] = -(low + wanted) * CELL;
+    size = Math.max(size, (low + wanted) * CELL);
   }
   return { offsets, size };
 }
 
-/** Pairs of [first, last] instruction, ascending, for each object. */
+/** Pairs of [first, last + 1) instruction, ascending, for each object. */
 function lifetimes(code: readonly MachineInstruction[], objects: number): number[][] {
-  const words = (objects + 31) >> 5;
-  const blocks = blocksOf(code);
-  // Sets of objects, one a block: what it mentions; what was mentioned on some way to it; what will be on some way from it.
-  const mentioned = new Uint32Array(blocks.length * words);
-  const before = new Uint32Array(blocks.length * words);
-  const after = new Uint32Array(blocks.length * words);
-  for (let b = 0; b < blocks.length; b++) {
-    for (let i = blocks[b].start; i < blocks[b].end; i++) {
-      const object = objectOf(code[i]);
-      if (object >= 0) mentioned[b * words + (object >> 5)] |= 1 << (object & 31);
-    }
-  }
-  /** Adds to the set of a block those of another. */
-  const join = (set: Uint32Array, into: number, from: number): boolean => {
-    let changed = false;
-    for (let w = 0; w < words; w++) {
-      const more = (set[from * words + w] | mentioned[from * words + w]) & ~set[into * words + w];
-      if (more !== 0) {
-        set[into * words + w] |= more;
-        changed = true;
-      }
-    }
-    return changed;
-  };
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let b = 0; b < blocks.length; b++) {
-      for (const next of blocks[b].successors) if (join(before, next, b)) changed = true;
-    }
-    for (let b = blocks.length - 1; b >= 0; b--) {
-      for (const next of blocks[b].successors) if (join(after, b, next)) changed = true;
-    }
-  }
-  const ranges: number[][] = Array.from({ length: objects }, () => []);
-  const first = new Int32Array(objects);
-  const last = new Int32Array(objects);
-  for (let b = 0; b < blocks.length; b++) {
-    const { start, end } = blocks[b];
-    for (let i = end - 1; i >= start; i--) {
-      const object = objectOf(code[i]);
-      if (object >= 0) first[object] = i;
-    }
+  const blocks = inOrder(blocksOf(code));
+  // Where objects are mentioned: in which block, from which instruction to which.
+  const mentions: Mention[][] = Array.from({ length: objects }, () => []);
+  for (let place = 0; place < blocks.length; place++) {
+    const { start, end } = blocks[place].block;
     for (let i = start; i < end; i++) {
       const object = objectOf(code[i]);
-      if (object >= 0) last[object] = i;
-    }
-    for (let w = 0; w < words; w++) {
-      const own = mentioned[b * words + w];
-      const enters = before[b * words + w];
-      const leaves = after[b * words + w];
-      for (let rest = own | (enters & leaves); rest !== 0; rest &= rest - 1) {
-        const bit = rest & -rest;
-        const object = w * 32 + 31 - Math.clz32(bit);
-        ranges[object].push((enters & bit) !== 0 ? start : first[object], (leaves & bit) !== 0 ? end - 1 : last[object]);
-      }
+      if (object < 0) continue;
+      const last = mentions[object].at(-1);
+      if (last?.place === place) last.last = i;
+      else mentions[object].push({ place, first: i, last: i });
     }
   }
-  return ranges;
+  const regions = loopRegions(blocks);
+  const reached = new Int32Array(blocks.length).fill(-1);
+  const reaching = new Int32Array(blocks.length).fill(-1);
+  const pending: number[] = [];
+  return mentions.map((own, object) => {
+    if (own.length === 0) return [];
+    // Any way from one mention to another is between the first and the last, in this order, and in the loops that these are in.
+    const from = regions.from[own[0].place];
+    const to = regions.to[own[own.length - 1].place];
+    const spread = (marks: Int32Array, next: (place: number) => readonly number[]): void => {
+      for (const { place } of own) pending.push(place);
+      for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+        for (const other of next(place)) {
+          if (other < from || other > to || marks[other] === object) continue;
+          marks[other] = object;
+          pending.push(other);
+        }
+      }
+    };
+    spread(reached, (place) => blocks[place].successors);
+    spread(reaching, (place) => blocks[place].predecessors);
+    const ranges: [number, number][] = [];
+    for (let place = from, mention = 0; place <= to; place++) {
+      const here = own[mention]?.place === place ? own[mention++] : undefined;
+      const [enters, leaves] = [reached[place] === object, reaching[place] === object];
+      if (here === undefined && !(enters && leaves)) continue;
+      const { start, end } = blocks[place].block;
+      ranges.push([enters ? start : here?.first ?? start, (leaves ? end - 1 : here?.last ?? end - 1) + 1]);
+    }
+    return ranges.sort((a, b) => a[0] - b[0]).flat();
+  });
+}
+
+interface Mention { readonly place: number; readonly first: number; last: number }
+
+/** Blocks in an order in which only loops go back; places in it are what they are known by. */
+interface Placed { readonly block: Block; readonly successors: readonly number[]; readonly predecessors: number[] }
+
+function inOrder(blocks: readonly Block[]): Placed[] {
+  const order: number[] = [];
+  const seen = new Uint8Array(blocks.length);
+  const open: { readonly id: number; next: number }[] = [];
+  for (let root = 0; root < blocks.length; root++) {
+    if (seen[root] === 1) continue;
+    seen[root] = 1;
+    open.push({ id: root, next: 0 });
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const { successors } = blocks[top.id];
+      if (top.next === successors.length) {
+        order.push(top.id);
+        open.pop();
+        continue;
+      }
+      const id = successors[top.next++];
+      if (seen[id] === 1) continue;
+      seen[id] = 1;
+      open.push({ id, next: 0 });
+    }
+  }
+  order.reverse();
+  const placeOf = new Int32Array(blocks.length);
+  order.forEach((id, place) => { placeOf[id] = place; });
+  const placed = order.map((id): Placed => ({ block: blocks[id], successors: blocks[id].successors.map((to) => placeOf[to]), predecessors: [] }));
+  placed.forEach(({ successors }, place) => {
+    for (const to of successors) placed[to].predecessors.push(place);
+  });
+  return placed;
+}
+
+/** For each place the first and the last one of the loops that it is in, and of those that these meet; else itself. */
+function loopRegions(blocks: readonly Placed[]): { readonly from: Int32Array; readonly to: Int32Array } {
+  const from = Int32Array.from(blocks, (_, place) => place);
+  const to = Int32Array.from(blocks, (_, place) => place);
+  // The last place that leads back to each, and then whether a region goes on.
+  const farthest = to.slice();
+  blocks.forEach(({ successors }, place) => {
+    for (const back of successors) if (back <= place) farthest[back] = Math.max(farthest[back], place);
+  });
+  for (let start = 0; start < blocks.length;) {
+    let end = farthest[start];
+    for (let place = start; place <= end; place++) end = Math.max(end, farthest[place]);
+    for (let place = start; place <= end; place++) {
+      from[place] = start;
+      to[place] = end;
+    }
+    start = end + 1;
+  }
+  return { from, to };
 }
 
 function objectOf(instruction: MachineInstruction | undefined): number {
   return instruction !== undefined && "object" in instruction ? instruction.object : NO_OBJECT;
-}
-
-function meet(a: readonly number[], b: readonly number[]): boolean {
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if ((a[i + 1] ?? 0) < (b[j] ?? 0)) i += 2;
-    else if ((b[j + 1] ?? 0) < (a[i] ?? 0)) j += 2;
-    else return true;
-  }
-  return false;
 }

@@ -14,6 +14,7 @@ import { COUNTING } from "./map-operations.ts";
 import { CROWDED_BYTES, FunctionScope, type GenerateOptions, slotsOfPointers, temporaryBytes, unwinds } from "./scope.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
+import { TooLarge } from "./too-large.ts";
 import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
 
 export interface GeneratedProgram {
@@ -56,9 +57,6 @@ function calledLoops(fn: IrFunction, module: IrModule, options: GenerateOptions)
 function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolean {
   return sparing === true && capabilities?.mayGoto === false && kernelAtLeast(capabilities.kernel, 5, 17);
 }
-
-/** What a handler needs is more than the kernel has: the script's to change. */
-export class TooLarge extends Error {}
 
 function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {
   const programType = fn.context?.programType ?? "raw_tracepoint";

@@ -139,69 +139,99 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
   return { first, second, result, alsoRead, alsoWritten, nature };
 }
 
-/** Which registers are wanted where each block begins: a set a block, of `words` words, one after the other. */
-export function solveLiveness(effects: Effects, blocks: readonly Block[], words: number): Uint32Array {
-  // What a block wants of those before it, and what it writes before it reads it.
-  const wants = new Uint32Array(blocks.length * words);
-  const writes = new Uint32Array(blocks.length * words);
+/**
+ * Which registers are wanted where each block begins: a list a block, as long as it is. `first` has where each list begins, `next`
+ * where it goes on; -1 at its end.
+ */
+export interface LiveLists { readonly first: Int32Array; readonly next: readonly number[]; readonly register: readonly number[] }
+
+/** Lists of pairs that begin in the same way, a list a register. */
+class Places {
+  readonly first: Int32Array;
+  readonly next: number[] = [];
+  readonly block: number[] = [];
+
+  constructor(registers: number) {
+    this.first = new Int32Array(registers).fill(-1);
+  }
+
+  add(register: number, block: number): void {
+    const last = this.first[register];
+    if (last >= 0 && this.block[last] === block) return;
+    this.first[register] = this.block.length;
+    this.next.push(last);
+    this.block.push(block);
+  }
+}
+
+/**
+ * From where each register is read back to where it is written, a register at a time: the time is that of the lists' lengths.
+ * Undefined when these would have more than `most` registers in all.
+ */
+export function solveLiveness(effects: Effects, blocks: readonly Block[], registers: number, most: number): LiveLists | undefined {
   const { first, second, result, alsoRead, alsoWritten } = effects;
+  // Blocks that want a register of those before them, and those that write it.
+  const wants = new Places(registers);
+  const writes = new Places(registers);
+  /** The last block that wrote each register before it read it. */
+  const own = new Int32Array(registers).fill(-1);
   for (let b = 0; b < blocks.length; b++) {
     const { start, end } = blocks[b];
-    const base = b * words;
-    for (let i = end - 1; i >= start; i--) {
-      if (alsoWritten[i] !== 0) {
-        wants[base] &= ~alsoWritten[i];
-        writes[base] |= alsoWritten[i];
-      }
+    for (let i = start; i < end; i++) {
+      if (first[i] >= 0 && own[first[i]] !== b) wants.add(first[i], b);
+      if (second[i] >= 0 && own[second[i]] !== b) wants.add(second[i], b);
+      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0 && own[register] !== b) wants.add(register, b);
       const to = result[i];
       if (to >= 0) {
-        wants[base + (to >> 5)] &= ~(1 << (to & 31));
-        writes[base + (to >> 5)] |= 1 << (to & 31);
+        own[to] = b;
+        writes.add(to, b);
       }
-      wants[base] |= alsoRead[i];
-      if (first[i] >= 0) wants[base + (first[i] >> 5)] |= 1 << (first[i] & 31);
-      if (second[i] >= 0) wants[base + (second[i] >> 5)] |= 1 << (second[i] & 31);
-    }
-  }
-  const before = wants.slice();
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let b = blocks.length - 1; b >= 0; b--) {
-      const base = b * words;
-      for (const successor of blocks[b].successors) {
-        for (let w = 0, from = successor * words; w < words; w++, from++) {
-          const more = before[from] & ~writes[base + w] & ~before[base + w];
-          if (more !== 0) {
-            before[base + w] |= more;
-            changed = true;
-          }
-        }
+      for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) {
+        if ((bits & 1) === 0) continue;
+        own[register] = b;
+        writes.add(register, b);
       }
     }
   }
-  return before;
-}
-
-/** Which registers are wanted where a block ends: into `set`. */
-export function liveAfter(block: Block, before: Uint32Array, set: Uint32Array): void {
-  set.fill(0);
-  for (const successor of block.successors) {
-    for (let w = 0, from = successor * set.length; w < set.length; w++, from++) set[w] |= before[from];
+  const { firstBefore, before } = edgesTo(blocks);
+  const lists = { first: new Int32Array(blocks.length).fill(-1), next: [] as number[], register: [] as number[] };
+  const written = new Int32Array(blocks.length).fill(-1);
+  const seen = new Int32Array(blocks.length).fill(-1);
+  const pending: number[] = [];
+  for (let register = 0; register < registers; register++) {
+    if (wants.first[register] < 0) continue;
+    for (let at = writes.first[register]; at >= 0; at = writes.next[at]) written[writes.block[at]] = register;
+    for (let at = wants.first[register]; at >= 0; at = wants.next[at]) pending.push(wants.block[at]);
+    for (let b = pending.pop(); b !== undefined; b = pending.pop()) {
+      if (seen[b] === register) continue;
+      seen[b] = register;
+      lists.next.push(lists.first[b]);
+      lists.first[b] = lists.register.push(register) - 1;
+      for (let at = firstBefore[b]; at < firstBefore[b + 1]; at++) if (written[before[at]] !== register) pending.push(before[at]);
+    }
+    if (lists.register.length > most) return undefined;
   }
+  return lists;
 }
 
-export function isIn(set: Uint32Array, register: number): boolean {
-  return (set[register >> 5] & (1 << (register & 31))) !== 0;
+/** The blocks before each: of block b, those in `before` from `firstBefore[b]` up to `firstBefore[b + 1]`. */
+function edgesTo(blocks: readonly Block[]): { readonly firstBefore: Int32Array; readonly before: Int32Array } {
+  const firstBefore = new Int32Array(blocks.length + 1);
+  for (const { successors } of blocks) for (const to of successors) firstBefore[to + 1]++;
+  for (let b = 0; b < blocks.length; b++) firstBefore[b + 1] += firstBefore[b];
+  const next = firstBefore.slice();
+  const before = new Int32Array(firstBefore[blocks.length]);
+  for (let b = 0; b < blocks.length; b++) for (const to of blocks[b].successors) before[next[to]++] = b;
+  return { firstBefore, before };
 }
 
-/** Takes a set from behind an instruction to before it. */
-export function stepBack({ first, second, result, alsoRead, alsoWritten }: Effects, i: number, set: Uint32Array): void {
-  set[0] &= ~alsoWritten[i];
-  const to = result[i];
-  if (to >= 0) set[to >> 5] &= ~(1 << (to & 31));
-  set[0] |= alsoRead[i];
-  if (first[i] >= 0) set[first[i] >> 5] |= 1 << (first[i] & 31);
-  if (second[i] >= 0) set[second[i] >> 5] |= 1 << (second[i] & 31);
+/** Takes a set, a byte a register, from behind an instruction to before it. */
+export function stepBack({ first, second, result, alsoRead, alsoWritten }: Effects, i: number, set: Uint8Array): void {
+  for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) set[register] = 0;
+  if (result[i] >= 0) set[result[i]] = 0;
+  for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) set[register] = 1;
+  if (first[i] >= 0) set[first[i]] = 1;
+  if (second[i] >= 0) set[second[i]] = 1;
 }
 
 /**

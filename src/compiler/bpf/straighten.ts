@@ -35,7 +35,10 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
   code.forEach((instruction, at) => {
     if (instruction.kind !== "label") return;
     const ending = endingAt(code, skipLabels(code, at));
-    if (ending !== undefined) endings.set(ending, [...(endings.get(ending) ?? []), at]);
+    if (ending === undefined) return;
+    const places = endings.get(ending);
+    if (places === undefined) endings.set(ending, [at]);
+    else places.push(at);
   });
   const destination = (from: number, label: number): number => {
     let current = label;
@@ -48,7 +51,7 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
         continue;
       }
       const ending = endingAt(code, at);
-      const nearest = ending === undefined ? undefined : code[endings.get(ending)?.find((place) => place > from) ?? -1];
+      const nearest = ending === undefined ? undefined : code[firstBehind(endings.get(ending) ?? [], from)];
       return nearest?.kind === "label" ? nearest.label : current;
     }
     return label;
@@ -64,6 +67,17 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
       default: return instruction;
     }
   });
+}
+
+/** The first of some places, ascending, that is behind another; -1. */
+function firstBehind(places: readonly number[], from: number): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (places[middle] > from) high = middle;
+    else low = middle + 1;
+  }
+  return places[low] ?? -1;
 }
 
 /** Whether a branch that was taken means that another is. */
@@ -117,8 +131,14 @@ function leadsTo(code: readonly MachineInstruction[], start: number, label: numb
 
 /** How many loops each instruction is in, taking every backward jump for a loop. */
 export function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
+  // What begins and ends at each, first.
+  const change = new Int32Array(code.length + 1);
+  for (const [start, end] of backwardJumps(code)) {
+    change[start]++;
+    change[end + 1]--;
+  }
   const depth = new Uint8Array(code.length);
-  for (const [start, end] of backwardJumps(code)) for (let i = start; i <= end; i++) depth[i] = Math.min(200, (depth[i] ?? 0) + 1);
+  for (let i = 0, now = 0; i < code.length; i++) depth[i] = Math.min(200, now += change[i]);
   return depth;
 }
 

@@ -5,38 +5,23 @@
 import type { Capabilities } from "../../language/check/checked.ts";
 import type { Instruction, IrBlock, IrFunction } from "../ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
-import { predecessorsOf } from "../optimize/graph.ts";
-import { successorsOf } from "../optimize/operands.ts";
+import { loopsOf } from "../optimize/graph.ts";
 
 /** The blocks that run in such loops. */
 export function uncountedBlocks({ kind, blocks }: IrFunction): ReadonlySet<number> {
   if (kind !== "handler") return new Set(blocks.keys());
-  return new Set(guarded(blocks).flatMap(({ loop }) => [...loop]));
+  return new Set([...new Set(guarded(blocks).map(({ loop }) => loop))].flat());
 }
 
 /** Blocks that end in a guard, and the blocks of the loop that it guards. */
 function guarded(blocks: readonly IrBlock[]): { readonly guard: number; readonly rounds: number | undefined; readonly loop: readonly number[] }[] {
-  const predecessors = blocks.some(({ terminator }) => terminator.op === "guard") ? predecessorsOf(blocks) : [];
-  return blocks.flatMap(({ terminator }, guard) => {
-    if (terminator.op !== "guard") return [];
-    const before = reached(guard, (id) => predecessors[id] ?? []);
-    const after = reached(guard, (id) => successorsOf(blocks[id]?.terminator ?? { op: "return" }));
-    return [{ guard, rounds: terminator.rounds, loop: [...after].filter((id) => before.has(id)) }];
-  });
+  if (!blocks.some(({ terminator }) => terminator.op === "guard")) return [];
+  const loops = loopsOf(blocks);
+  return blocks.flatMap(({ terminator }, guard) => (
+    terminator.op === "guard" ? [{ guard, rounds: terminator.rounds, loop: loops[guard] ?? noBlocks }] : []));
 }
 
-function reached(start: number, next: (id: number) => readonly number[]): ReadonlySet<number> {
-  const seen = new Set<number>();
-  const pending = [start];
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    for (const other of next(id)) {
-      if (seen.has(other)) continue;
-      seen.add(other);
-      pending.push(other);
-    }
-  }
-  return seen;
-}
+const noBlocks: readonly number[] = [];
 
 /**
  * The same without the guards of loops that end by themselves, where the verifier rather walks their rounds one by one: those
@@ -46,9 +31,11 @@ export function withoutNeedlessGuards(fn: IrFunction, capabilities: Pick<Capabil
   const loops = guarded(fn.blocks);
   const counted = loops.filter(({ rounds }) => rounds !== undefined);
   if (counted.length === 0) return fn;
-  const uncounted = new Set(fn.kind !== "handler" ? fn.blocks.keys() : loops.flatMap(({ rounds, loop }) => (rounds === undefined ? loop : [])));
+  const uncounted = new Set(fn.kind !== "handler" ? fn.blocks.keys() : [...new Set(loops.flatMap(({ rounds, loop }) => (rounds === undefined ? [loop] : [])))].flat());
+  const branches = new Map<readonly number[], number>();
+  for (const { loop } of counted) if (!branches.has(loop)) branches.set(loop, loop.reduce((sum, id) => sum + branchesInBlock(fn.blocks[id]), -1));
   const needless = new Set(counted.flatMap(({ guard, rounds = 0, loop }) => {
-    const within = loop.reduce((sum, id) => sum + branchesInBlock(fn.blocks[id]), -1);
+    const within = branches.get(loop) ?? 0;
     const kept = capabilities.mayGoto && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
     return kept ? [] : [guard];
   }));

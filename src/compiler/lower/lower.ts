@@ -142,9 +142,32 @@ function lineAt(source: Source, span: Span): string {
 
 /** Lines and columns count from 1. */
 function placeIn(source: Source, span: Span): NonNullable<EventSchema["place"]> {
-  const { name, text, start } = partAt(source, span.start);
-  const before = text.slice(0, span.start - start);
-  const lineStart = before.lastIndexOf("\n") + 1;
-  const column = before.length - lineStart + 1;
-  return { source: name, line: before.split("\n").length, column, endColumn: column + span.end - span.start };
+  const { name, start } = partAt(source, span.start);
+  const starts = lineStarts(source.text);
+  const [line, first] = [lineOf(starts, span.start), lineOf(starts, start)];
+  const column = span.start - Math.max(start, starts[line]) + 1;
+  return { source: name, line: line - first + 1, column, endColumn: column + span.end - span.start };
+}
+
+let lines: { readonly text: string; readonly starts: readonly number[] } | undefined;
+
+/** Where the lines of a text begin. The last text's are kept: each event asks. */
+function lineStarts(text: string): readonly number[] {
+  if (lines?.text !== text) {
+    const starts = [0];
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+    lines = { text, starts };
+  }
+  return lines.starts;
+}
+
+/** The number of the line, from 0, that an offset is in. */
+function lineOf(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low - 1;
 }

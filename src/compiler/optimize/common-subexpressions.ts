@@ -16,17 +16,15 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
   const predecessors = predecessorsOf(fn.blocks);
   const same = new Map<Value, Value>();
   const to = (value: Value): Value => same.get(value) ?? value;
-  let made = 0;
-  const fresh = (): string => `#${made++}`;
   const blocks = [...fn.blocks];
   const ends: (MemoryState | undefined)[] = [];
   /** What has been computed on the way to a block, by its key. */
   const known = new Map<string, Value>();
-  const visit = (id: number): void => {
+  /** Gives what it has added to that. */
+  const visit = (id: number): string[] => {
     const added: string[] = [];
     // Blocks come after all that lead to them, but for the ways back of loops.
-    const [only, ...others] = predecessors[id].map((predecessor) => ends[predecessor]);
-    const state = id === 0 ? MemoryState.first(fn, fresh) : only !== undefined && others.length === 0 ? only.copy() : MemoryState.join([only, ...others], fn, fresh);
+    const state = id === 0 ? MemoryState.first(fn) : joined(predecessors[id].map((predecessor) => ends[predecessor]));
     const instructions: Instruction[] = [];
     for (const original of blocks[id].instructions) {
       const i = mapSlots(same.size === 0 ? original : mapOperands(original, to), (slot) => state.equalSlot(slot), (slot) => slot);
@@ -45,11 +43,25 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
     }
     blocks[id] = { ...blocks[id], instructions };
     ends[id] = state;
-    for (const child of children[id]) visit(child);
-    for (const key of added) known.delete(key);
+    return added;
   };
-  visit(0);
+  // Down the tree of dominators, a handler's thousands of blocks deep.
+  const open = [{ added: visit(0), rest: children[0].values() }];
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const { value: child } = top.rest.next();
+    if (child !== undefined) {
+      open.push({ added: visit(child), rest: children[child].values() });
+    } else {
+      for (const key of top.added) known.delete(key);
+      open.pop();
+    }
+  }
   return { ...fn, blocks: blocks.map((b) => ({ ...b, terminator: mapTerminator(b.terminator, to) })) };
+}
+
+function joined(ways: readonly (MemoryState | undefined)[]): MemoryState {
+  const [known] = ways.filter((way) => way !== undefined);
+  return ways.length === 1 ? known.copy() : MemoryState.join([known, ...ways.filter((way) => way !== known)]);
 }
 
 /** Stay the same while a handler runs. */

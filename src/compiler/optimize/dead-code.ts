@@ -26,12 +26,15 @@ function liveParts(fn: IrFunction): { readonly instructions: ReadonlySet<Instruc
   const given = new Map<Value, Value[]>();
   const writers = new Map<number, Instruction[]>();
   const pending: Instruction[] = [];
-  const use = (value: Value): void => {
-    if (values.has(value)) return;
-    values.add(value);
-    const maker = makers.get(value);
-    if (maker !== undefined) keep(maker);
-    given.get(value)?.forEach(use);
+  const use = (first: Value): void => {
+    const used = [first];
+    for (let value = used.pop(); value !== undefined; value = used.pop()) {
+      if (values.has(value)) continue;
+      values.add(value);
+      const maker = makers.get(value);
+      if (maker !== undefined) keep(maker);
+      for (const other of given.get(value) ?? []) used.push(other);
+    }
   };
   const read = (slot: number): number => {
     if (!slots.has(slot)) {
@@ -56,7 +59,11 @@ function liveParts(fn: IrFunction): { readonly instructions: ReadonlySet<Instruc
       else others.push(i);
     }
     if (t.op !== "jump") continue;
-    fn.blocks[t.to].parameters.forEach((parameter, i) => given.set(parameter, [...(given.get(parameter) ?? []), t.args[i]]));
+    fn.blocks[t.to].parameters.forEach((parameter, i) => {
+      const all = given.get(parameter);
+      if (all === undefined) given.set(parameter, [t.args[i]]);
+      else all.push(t.args[i]);
+    });
   }
   for (const { instructions: all, terminator } of fn.blocks) {
     for (const i of all) if (!isPure(i) && writtenSlot(i) === undefined) keep(i);

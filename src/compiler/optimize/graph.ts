@@ -28,6 +28,47 @@ export function reversePostorder(blocks: readonly IrBlock[]): number[] {
   return postorder.reverse();
 }
 
+/**
+ * The blocks that lead to each other: of each that is in a loop, all of the outermost one that it is in, as one list that they
+ * share; of others undefined (Tarjan). Only what is reachable.
+ */
+export function loopsOf(blocks: readonly IrBlock[]): (readonly number[] | undefined)[] {
+  const loops: (readonly number[] | undefined)[] = blocks.map(() => undefined);
+  const order = new Int32Array(blocks.length);
+  const lowest = new Int32Array(blocks.length);
+  const waiting: number[] = [];
+  const isWaiting = new Uint8Array(blocks.length);
+  let visited = 0;
+  const open: { readonly id: number; readonly rest: number[] }[] = [];
+  const enter = (id: number): void => {
+    order[id] = lowest[id] = ++visited;
+    waiting.push(id);
+    isWaiting[id] = 1;
+    open.push({ id, rest: successorsOf(blocks[id].terminator) });
+  };
+  enter(0);
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    const { id, rest } = top;
+    const next = rest.pop();
+    if (next !== undefined) {
+      if (order[next] === 0) enter(next);
+      else if (isWaiting[next] === 1) lowest[id] = Math.min(lowest[id], order[next]);
+      continue;
+    }
+    open.pop();
+    const outer = open.at(-1);
+    if (outer !== undefined) lowest[outer.id] = Math.min(lowest[outer.id], lowest[id]);
+    if (lowest[id] !== order[id]) continue;
+    const loop = waiting.splice(waiting.lastIndexOf(id));
+    const circular = loop.length > 1 || successorsOf(blocks[id].terminator).includes(id);
+    for (const one of loop) {
+      isWaiting[one] = 0;
+      if (circular) loops[one] = loop;
+    }
+  }
+  return loops;
+}
+
 /** Immediate dominators (Cooper, Harvey, Kennedy); the entry's is itself; unreachable blocks have none. */
 export function dominators(blocks: readonly IrBlock[]): (number | undefined)[] {
   const order = reversePostorder(blocks);

@@ -1,6 +1,7 @@
 // What slots hold at a point of a function, as text: equal texts are equal bytes. And when maps and other memory last changed.
 import type { Instruction, IrFunction, Place, Source } from "../ir.ts";
 import { sourceSize } from "../source-size.ts";
+import { PersistentArray } from "./persistent-array.ts";
 
 interface Piece { readonly offset: number; readonly size: number; readonly what: string }
 
@@ -8,73 +9,120 @@ interface Piece { readonly offset: number; readonly size: number; readonly what:
 interface Contents { readonly writes: readonly Piece[]; readonly text: string }
 const nothing: Contents = { writes: [], text: "" };
 
-export class MemoryState {
-  readonly #fn: IrFunction;
-  readonly #fresh: () => string;
-  readonly #slots: Map<number, Contents>;
-  /** Of each map, and of "memory": what a kernel or a program has. Absent: as at the start. */
-  readonly #versions: Map<number | "memory", string>;
+/** What all states of a function share. */
+class Names {
+  readonly fn: IrFunction;
+  /** Slots by what they hold, or held, ascending. */
+  readonly holders = new Map<string, number[]>();
+  readonly #short = new Map<string, string>();
+  #made = 0;
 
-  /** `fresh`: a text that was never given before. */
-  private constructor(fn: IrFunction, fresh: () => string, slots: Map<number, Contents>, versions: Map<number | "memory", string>) {
-    this.#fn = fn;
-    this.#fresh = fresh;
+  constructor(fn: IrFunction) {
+    this.fn = fn;
+  }
+
+  /** A text that was never given before. */
+  fresh(): string {
+    return `#${this.#made++}`;
+  }
+
+  /** The same short text for the same long one: texts go into other texts. */
+  short(text: string): string {
+    let name = this.#short.get(text);
+    if (name === undefined) this.#short.set(text, name = this.fresh());
+    return name;
+  }
+
+  /** Takes note that a slot holds something at some point. */
+  hold(slot: number, text: string): void {
+    const all = this.holders.get(text);
+    if (all === undefined) {
+      this.holders.set(text, [slot]);
+      return;
+    }
+    let at = all.length;
+    while (at > 0 && all[at - 1] > slot) at--;
+    if (all[at - 1] !== slot) all.splice(at, 0, slot);
+  }
+}
+
+/** Slots, or maps, of which nothing is known since a point have no entry: what they hold is named after the point; "" is the entry. */
+interface Known<T> { readonly since: string; readonly entries: PersistentArray<T> }
+
+export class MemoryState {
+  readonly #names: Names;
+  #slots: Known<Contents>;
+  /** When each map last changed, and, before them, "memory": what a kernel or a program has. */
+  #versions: Known<string>;
+
+  private constructor(names: Names, slots: Known<Contents>, versions: Known<string>) {
+    this.#names = names;
     this.#slots = slots;
     this.#versions = versions;
   }
 
   /** At the entry: slots hold nothing yet. */
-  static first(fn: IrFunction, fresh: () => string): MemoryState {
-    return new MemoryState(fn, fresh, new Map(), new Map());
+  static first(fn: IrFunction): MemoryState {
+    return MemoryState.#unknown(new Names(fn), "");
   }
 
   copy(): MemoryState {
-    return new MemoryState(this.#fn, this.#fresh, new Map(this.#slots), new Map(this.#versions));
+    return new MemoryState(this.#names, this.#slots, this.#versions);
   }
 
   /** Where several ways meet: what is the same on all of them. Of a way back nothing is known. */
-  static join(ways: readonly (MemoryState | undefined)[], fn: IrFunction, fresh: () => string): MemoryState {
-    const known = ways.filter((way) => way !== undefined);
-    const whole = known.length === ways.length;
-    const joined = MemoryState.first(fn, fresh);
-    for (const slot of whole ? new Set(known.flatMap((way) => [...way.#slots.keys()])) : fn.slots.keys()) {
-      const [first, ...others] = known.map((way) => way.#slots.get(slot) ?? nothing);
-      if (whole && others.every(({ text }) => text === first.text)) joined.#slots.set(slot, first);
-      else joined.#forget(slot);
-    }
-    for (const what of whole ? new Set(known.flatMap((way) => [...way.#versions.keys()])) : ["memory" as const, ...mapsOf(fn)]) {
-      const [version, ...others] = new Set(known.map((way) => way.version(what)));
-      joined.#versions.set(what, whole && others.length === 0 ? version : fresh());
+  static join(ways: readonly [MemoryState, ...(MemoryState | undefined)[]]): MemoryState {
+    const [first, ...others] = ways;
+    const names = first.#names;
+    const joined = first.copy();
+    for (const other of others) {
+      if (other === undefined) return MemoryState.#unknown(names, names.fresh());
+      joined.#slots = merged(joined.#slots, other.#slots, (a, b) => a.text === b.text, names, (slot) => joined.#unknownSlot(slot, names.fresh()));
+      joined.#versions = merged(joined.#versions, other.#versions, (a, b) => a === b, names, () => names.fresh());
     }
     return joined;
   }
 
+  static #unknown(names: Names, since: string): MemoryState {
+    return new MemoryState(names, { since, entries: PersistentArray.of(names.fn.slots.length) }, { since, entries: PersistentArray.of(1 + mapsIn(names.fn)) });
+  }
+
+  #contents(slot: number): Contents {
+    const { since, entries } = this.#slots;
+    return entries.get(slot) ?? (since === "" ? nothing : this.#unknownSlot(slot, `${since}.${slot}`));
+  }
+
+  #unknownSlot(slot: number, what: string): Contents {
+    return this.#written(slot, [{ offset: 0, size: this.#names.fn.slots[slot].size, what }]);
+  }
+
   /** What a slot holds. */
   slot(slot: number): string {
-    return (this.#slots.get(slot) ?? nothing).text;
+    return this.#contents(slot).text;
   }
 
   place(place: Place, size: number): string {
     // What a loop over a map is handed changes with the map.
-    return place.kind === "slot" ? `${place.offset}+${size} of {${this.slot(place.slot)}}` : this.#fresh();
+    return place.kind === "slot" ? `${place.offset}+${size} of {${this.slot(place.slot)}}` : this.#names.fresh();
   }
 
   version(what: number | "memory"): string {
-    return this.#versions.get(what) ?? "start";
+    const { since, entries } = this.#versions;
+    return entries.get(what === "memory" ? 0 : what + 1) ?? (since === "" ? "start" : since);
   }
 
   /** The first slot that holds the same. */
   equalSlot(slot: number): number {
     const text = this.slot(slot);
     if (text === "") return slot;
-    const { size, align } = this.#fn.slots[slot];
-    let first = slot;
-    for (const [other, contents] of this.#slots) {
-      if (other >= first || contents.text !== text) continue;
-      const found = this.#fn.slots[other];
-      if (found.size === size && found.align >= align) first = other;
+    const { slots } = this.#names.fn;
+    const { size, align } = slots[slot];
+    for (const other of this.#names.holders.get(text) ?? []) {
+      if (other >= slot) break;
+      const found = slots[other];
+      if (found.size === size && found.align >= align && this.slot(other) === text) return other;
     }
-    return first;
+    return slot;
   }
 
   /** After an instruction. */
@@ -84,7 +132,7 @@ export class MemoryState {
       case "zero": return this.#write(i.at, i.size, "zero");
       case "fill": {
         const copied = this.#copied(i);
-        if (copied !== undefined && i.to.kind === "slot" && !addressedIn(this.#fn).has(i.to.slot)) this.#slots.set(i.to.slot, copied);
+        if (copied !== undefined && i.to.kind === "slot" && !addressedIn(this.#names.fn).has(i.to.slot)) this.#hold(i.to.slot, copied);
         else this.#write(i.to, sourceSize(i.source), this.source(i.source));
         return;
       }
@@ -97,12 +145,12 @@ export class MemoryState {
       case "map-add":
       case "map-delete":
       case "aggregate":
-        if (addressedIn(this.#fn).has("map")) this.#change("memory");
+        if (addressedIn(this.#names.fn).has("map")) this.#change("memory");
         return this.#change(i.map);
       case "for-each":
         // The callback may change what the caller shares with it, and any map.
-        if (i.captures !== undefined) this.#forget(i.captures);
-        for (const what of ["memory" as const, ...mapsOf(this.#fn)]) this.#change(what);
+        if (i.captures !== undefined) this.#hold(i.captures, this.#unknownSlot(i.captures, this.#names.fresh()));
+        this.#versions = MemoryState.#unknown(this.#names, this.#names.fresh()).#versions;
         return;
       case "write-user":
       case "signal": return this.#change("memory");
@@ -129,30 +177,49 @@ export class MemoryState {
   #write(to: Place, size: number, what: string): void {
     if (to.kind !== "slot") return this.#change("memory");
     // It can be read through a pointer as well.
-    if (addressedIn(this.#fn).has(to.slot)) this.#change("memory");
-    const all = [...(this.#slots.get(to.slot) ?? nothing).writes, { offset: to.offset, size, what }];
-    this.#hold(to.slot, all.filter((piece, i) => !isCovered(piece, all.slice(i + 1))));
+    if (addressedIn(this.#names.fn).has(to.slot)) this.#change("memory");
+    const earlier = this.#contents(to.slot).writes;
+    const all = [...earlier, { offset: to.offset, size, what }];
+    // What does not meet the last is covered no more than before.
+    const kept = all.filter((piece, i) => piece.offset >= to.offset + size || piece.offset + piece.size <= to.offset || !isCovered(piece, all.slice(i + 1)));
+    this.#hold(to.slot, this.#written(to.slot, kept));
   }
 
-  #hold(slot: number, writes: readonly Piece[]): void {
-    this.#slots.set(slot, { writes, text: writes.map(({ offset, size, what }) => `${offset}+${size}=${what}`).join(";") });
+  #written(slot: number, writes: readonly Piece[]): Contents {
+    const text = this.#names.short(writes.map(({ offset, size, what }) => `${offset}+${size}=${what}`).join(";"));
+    this.#names.hold(slot, text);
+    return { writes, text };
+  }
+
+  #hold(slot: number, contents: Contents): void {
+    this.#names.hold(slot, contents.text);
+    this.#slots = { ...this.#slots, entries: this.#slots.entries.with(slot, contents) };
   }
 
   /** Another slot's bytes, all of them. */
   #copied(i: Instruction): Contents | undefined {
     if (i.op !== "fill" || i.source.kind !== "copy" || i.to.kind !== "slot" || i.source.from.kind !== "slot") return undefined;
     const { size, from } = i.source;
-    const whole = [from, i.to].every(({ slot, offset }) => offset === 0 && this.#fn.slots[slot].size === size);
-    return whole ? this.#slots.get(from.slot) : undefined;
-  }
-
-  #forget(slot: number): void {
-    this.#hold(slot, [{ offset: 0, size: this.#fn.slots[slot].size, what: this.#fresh() }]);
+    const whole = [from, i.to].every(({ slot, offset }) => offset === 0 && this.#names.fn.slots[slot].size === size);
+    if (!whole) return undefined;
+    const contents = this.#contents(from.slot);
+    return contents === nothing ? undefined : contents;
   }
 
   #change(what: number | "memory"): void {
-    this.#versions.set(what, this.#fresh());
+    this.#versions = { ...this.#versions, entries: this.#versions.entries.with(what === "memory" ? 0 : what + 1, this.#names.fresh()) };
   }
+}
+
+/** What two ways know both: of what differs, `other` says what there is now. */
+function merged<T>(a: Known<T>, b: Known<T>, equal: (a: T, b: T) => boolean, names: Names, other: (index: number) => T): Known<T> {
+  const alike = a.since === b.since;
+  const both = (own: T | undefined, second: T | undefined): T | undefined => (own !== undefined && second !== undefined && equal(own, second) ? own : undefined);
+  // Of what neither knows since the same point, nothing is known since this one.
+  return {
+    since: alike ? a.since : names.fresh(),
+    entries: a.entries.merged(b.entries, alike ? (own, second, index) => both(own, second) ?? other(index) : both),
+  };
 }
 
 const addressed = new WeakMap<IrFunction, ReadonlySet<number | "map">>();
@@ -181,7 +248,15 @@ function isCovered(piece: Piece, later: readonly Piece[]): boolean {
   return true;
 }
 
-/** Maps that a function names. */
-function mapsOf(fn: IrFunction): number[] {
-  return [...new Set(fn.blocks.flatMap(({ instructions }) => instructions.flatMap((i) => ("map" in i ? [i.map] : []))))];
+const named = new WeakMap<IrFunction, number>();
+
+/** The maps that a function names have numbers below this. */
+function mapsIn(fn: IrFunction): number {
+  let found = named.get(fn);
+  if (found === undefined) {
+    found = 0;
+    for (const { instructions } of fn.blocks) for (const i of instructions) if ("map" in i) found = Math.max(found, i.map + 1);
+    named.set(fn, found);
+  }
+  return found;
 }
