@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { globSync } from "./support/glob.mjs";
 
-const kinds = { unit: "build/src", live: "build/test/live", guest: "build/test/guest" };
+const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"], guest: ["build/test/guest"] };
 const words = process.argv.slice(2);
 const chosen = Object.keys(kinds).filter((kind) => words.includes(kind));
 const names = words.filter((word) => !(word in kinds));
@@ -18,7 +18,7 @@ run(process.execPath, "build.mjs", "--quiet", "--tests");
 if (chosen.includes("live")) run("node_modules/.bin/tsc", "-p", "tsconfig.types.json");
 
 const files = (chosen.length ? chosen : Object.keys(kinds))
-  .flatMap((kind) => (existsSync(kinds[kind]) ? globSync(kinds[kind], ".test.js") : []))
+  .flatMap((kind) => kinds[kind].flatMap((folder) => (existsSync(folder) ? globSync(folder, ".test.js") : [])))
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
 if (files.length === 0) {
   console.error("no test file matches");

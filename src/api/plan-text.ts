@@ -41,7 +41,15 @@ export function toText(data: unknown): string {
 
 /** @throws SyntaxError of what toText() never wrote. */
 export function fromText(text: string): unknown {
-  const whole = JSON.parse(text) as { readonly data: unknown; readonly mends: readonly Mend[] };
+  const whole: unknown = JSON.parse(text);
+  try {
+    return mended(whole as { readonly data: unknown; readonly mends: readonly Mend[] });
+  } catch (error) {
+    throw new SyntaxError("what is to be mended is not there", { cause: error });
+  }
+}
+
+function mended(whole: { readonly data: unknown; readonly mends: readonly Mend[] }): unknown {
   // What is inside another comes before it.
   for (const [path, kind] of whole.mends) {
     let holder = whole as unknown as Record<Key, unknown>;

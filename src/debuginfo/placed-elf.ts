@@ -147,12 +147,14 @@ function writeSection(table: Buffer, index: number, section: Section, name: numb
   const at = index * SECTION_HEADER;
   table.writeUInt32LE(name, at);
   table.writeUInt32LE(section.type, at + 4);
-  table.writeBigUInt64LE(BigInt(section.flags), at + 8);
+  // Numbers beyond 2^53 lie outside any file, and are refused when what they say is read.
+  const word = (value: number, place: number): void => void table.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), place);
+  word(section.flags, at + 8);
   table.writeBigUInt64LE(section.address, at + 16);
-  table.writeBigUInt64LE(BigInt(section.offset), at + 24);
-  table.writeBigUInt64LE(BigInt(section.size), at + 32);
+  word(section.offset, at + 24);
+  word(section.size, at + 32);
   table.writeUInt32LE(section.link, at + 40);
-  table.writeBigUInt64LE(BigInt(section.entrySize), at + 56);
+  word(section.entrySize, at + 56);
 }
 
 /** A string table. */

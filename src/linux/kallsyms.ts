@@ -86,7 +86,8 @@ export class Kallsyms {
     for (let at = this.#text.indexOf(` ${name}`, 17, "latin1"); at >= 0; at = this.#text.indexOf(` ${name}`, at + 1, "latin1")) {
       const after = this.#text[at + 1 + name.length];
       if (after !== EOL && after !== TAB && after !== undefined) continue;
-      const address = BigInt(`0x${this.#text.toString("latin1", at - 18, at - 2)}`);
+      const written = this.#text.toString("latin1", at - 18, at - 2);
+      const address = /^[0-9a-f]{16}$/.test(written) ? BigInt(`0x${written}`) : 0n;
       if (address >= TOP) return address;
     }
     return undefined;

@@ -163,5 +163,5 @@ function arm64Register(name: string): string | undefined {
   if (name === "fp") return "r29";
   if (name === "lr") return "r30";
   const match = /^[xw](\d{1,2})$/.exec(name);
-  return match && Number(match[1]) <= 30 ? `r${match[1]}` : undefined;
+  return match && Number(match[1]) <= 30 ? `r${Number(match[1])}` : undefined;
 }

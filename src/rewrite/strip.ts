@@ -27,12 +27,23 @@ export function stripTypes(file: string, text: string): string {
   try {
     ({ code } = stripper().transformSync(text, { mode: "strip-only", filename: file }));
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error)) throw gaveUp(file, text, error);
     const span = { start: offsetAt(text, error.startLine, error.startColumn), end: offsetAt(text, error.endLine, error.endColumn) };
     throw refused(file, text, span, error);
   }
   if (code.length !== text.length) throw new Error(`${file}: types were blanked, but the text has another length now`);
   return code;
+}
+
+/** The stripper has a stack of its own size, and is of no more use once it has run over. */
+function gaveUp(file: string, text: string, error: unknown): unknown {
+  if (!(error instanceof Error && ["RuntimeError", "RangeError"].includes(error.name))) return error;
+  loaded = undefined;
+  delete require.cache[require.resolve("@swc/wasm-typescript")];
+  return new ScriptError({ name: file, text }, [{
+    severity: "error", code: "limit", span: { start: 0, end: 0 }, message: "this file is nested too deeply to have its types stripped",
+    help: "divide what is nested, or compile the file before (tsx, esbuild)",
+  }]);
 }
 
 function isRefusal(error: unknown): error is Refusal {

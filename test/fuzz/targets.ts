@@ -1,0 +1,6 @@
+import { binaryTargets } from "./binaries.ts";
+import { languageTargets } from "./languages.ts";
+import type { Target } from "./target.ts";
+import { textTargets } from "./texts.ts";
+
+export const targets: readonly Target[] = [...languageTargets, ...binaryTargets, ...textTargets];
