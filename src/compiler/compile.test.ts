@@ -30,3 +30,35 @@ test("an integer is cast to an array of as many bytes as integers have, and no m
     }
   }
 });
+
+const lines = (count: number, line: (i: number) => string): string => Array.from({ length: count }, (_, i) => line(i)).join("\n");
+
+test("thousands of statements of every kind compile", () => {
+  const bodies: readonly string[] = [
+    lines(3000, (i) => `if (pid == ${i}) { @ = ${i}; }`), `$x = 0; ${lines(3000, (i) => `if (pid == ${i}) { $x = ${i} + nsecs; }`)} @ = $x;`,
+    lines(3000, (i) => `if (comm == "a${i}") { @s = comm; }`), lines(1500, (i) => `$j = 0; while ($j < pid) { $j++; @ = $j + ${i}; }`),
+    lines(3000, (i) => `print(@m); @m[${i}] = 1;`), lines(3000, (i) => `@m${i}[${i}] = ${i};`),
+  ];
+  for (const body of bodies) {
+    for (const probe of ["begin", "kprobe:f"]) {
+      const { plan, diagnostics } = compiled(`config = { max_strlen = 64 } ${probe} { ${body} }`);
+      assert.deepEqual([diagnostics, plan !== undefined], [[], true], body.slice(0, 40));
+    }
+  }
+});
+
+test("a thousand times `else if` is no nesting, as a statement and as a value", () => {
+  const chain = (count: number, then: string): string => `${lines(count, (i) => `if (pid == ${i} && cpu < 3 || tid > 4) { ${then} } else`)} { ${then} }`;
+  for (const probe of ["begin", "kprobe:f"]) {
+    for (const text of [chain(1000, "@ = 1;"), `@ = ${chain(1000, "nsecs")};`]) assert.ok(compiled(`${probe} { ${text} }`).plan !== undefined);
+  }
+  const { diagnostics } = parse({ name: "script", text: `begin { ${chain(1001, "@ = 1;")} }` }, { positional: [], builtins: builtinsFor("bpftrace") });
+  assert.deepEqual(diagnostics.map(({ code, message, help }) => [code, message, help]), [
+    ["limit", "a chain has 1000 `else if` at most", "look the value up in a map, or divide the chain"]]);
+});
+
+test("what is kept for later is more than the stack has", () => {
+  const { diagnostics } = compiled(`kprobe:f { ${lines(300, (i) => `$x${i} = nsecs + ${i};`)} ${lines(300, (i) => `@ = $x${i};`)} }`);
+  assert.deepEqual(diagnostics.map(({ code }) => code), ["limit"]);
+  assert.match(diagnostics[0].message, /^this probe cannot be compiled for the kernel: f needs \d+ bytes of stack, and has 512$/);
+});

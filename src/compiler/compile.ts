@@ -90,7 +90,7 @@ export function compile(script: Program, system: System, options: CompileOptions
     const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
     return { ...compiled, following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow) };
   } catch (error) {
-    throw asFault(error);
+    throw asFault(error, script);
   }
 }
 
@@ -130,9 +130,12 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
 }
 
 /** What no part of the compiler throws on purpose is a fault of strobe's, and told as one. */
-function asFault(error: unknown): unknown {
-  const tooDeep = error instanceof RangeError && error.message.startsWith("Maximum call stack");
-  return isUnexpected(error) && !tooDeep ? asInternal(error, "compiling the script") : error;
+function asFault(error: unknown, { source, probes }: Program): unknown {
+  if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
+    const span = probes[0]?.specs[0]?.span ?? { start: 0, end: 0 };
+    return new ScriptError(source, [{ severity: "error", code: "limit", span, message: "the script is too large: what is nested or unrolled in it is too much to compile" }]);
+  }
+  return isUnexpected(error) ? asInternal(error, "compiling the script") : error;
 }
 
 function hasError(diagnostics: readonly Diagnostic[]): boolean {
@@ -347,7 +350,7 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
     return generateIt();
   } catch (error) {
     const { span, text } = handler.probe.specs[0];
-    if (!(error instanceof TooLarge)) throw isUnexpected(error) ? asInternal(error, `compiling \`${text}\``) : error;
+    if (!(error instanceof TooLarge)) throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
     throw new ScriptError(checked.program.source, [
       { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` },
     ]);

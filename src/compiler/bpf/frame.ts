@@ -27,11 +27,10 @@ export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly
     const wanted = Math.ceil(sizes[object] / CELL);
     let low = 0;
     for (let free = 0; free < wanted && low * CELL < sharedBytes;) {
-      if (cells[low + free]?.meets(ranges[object]) !== true) free++;
-      else {
+      if (cells[low + free]?.meets(ranges[object])) {
         low += free + 1;
         free = 0;
-      }
+      } else free++;
     }
     // Too much in any case: how much is all that matters.
     if (low * CELL >= sharedBytes) low = Math.max(size, sharedBytes) / CELL;

@@ -21,6 +21,9 @@ interface Draft {
   readonly definitions: Map<Variable, Value>;
 }
 
+/** Where ways meet, while what the variable has on each is looked for. */
+interface Meeting { readonly block: Draft; readonly parameter: Parameter; readonly args: Value[]; readonly passed: ReadonlySet<Draft> }
+
 type Origin = Extract<Instruction, { op: "read" | "builtin" }>;
 
 export class FunctionBuilder {
@@ -199,25 +202,23 @@ export class FunctionBuilder {
     return this.#resolve(this.#readIn(variable, this.#current));
   }
 
+  /** What a variable has at the end of a block. Ways that meet may be thousands, one behind the other: those that are open wait in a list. */
   #readIn(variable: Variable, id: number): Value {
-    const block = this.#blocks[id];
-    const known = block.definitions.get(variable);
-    if (known !== undefined) return known;
-    let value: Value;
-    if (!block.sealed) {
-      value = this.#addParameter(block, variable).value;
-    } else if (block.predecessors.length === 0) {
-      value = this.#zeroAt(block);
-    } else if (block.predecessors.length === 1) {
-      return this.#readAbove(variable, id);
-    } else {
-      // The parameter is there before its arguments are looked for: that ends the search in loops.
-      const parameter = this.#addParameter(block, variable);
-      block.definitions.set(variable, parameter.value);
-      value = this.#supply(id, parameter);
+    const open: Meeting[] = [];
+    let found = this.#readAbove(variable, id, open);
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const { block, parameter, args, passed } = top;
+      if (found !== undefined) args.push(found);
+      if (args.length < block.predecessors.length) {
+        found = this.#readAbove(variable, block.predecessors[args.length], open);
+        continue;
+      }
+      open.pop();
+      parameter.args = args;
+      found = this.#simplify(block, parameter, args);
+      for (const one of [block, ...passed]) one.definitions.set(variable, found);
     }
-    block.definitions.set(variable, value);
-    return value;
+    return found ?? 0;
   }
 
   #zeroAt(block: Draft): Value {
@@ -227,17 +228,28 @@ export class FunctionBuilder {
     return value;
   }
 
-  /** Up through blocks with one way in. A ring of them is a loop that nothing leads to. */
-  #readAbove(variable: Variable, id: number): Value {
+  /** Up through blocks with one way in, to a value, or to where ways meet: then undefined. A ring of them is a loop that nothing leads to. */
+  #readAbove(variable: Variable, id: number, open: Meeting[]): Value | undefined {
     const passed = new Set<Draft>();
-    let at = id;
-    for (let block = this.#blocks[at]; !passed.has(block); block = this.#blocks[at]) {
-      if (block.definitions.has(variable) || !block.sealed || block.predecessors.length !== 1) break;
+    let block = this.#blocks[id];
+    while (!passed.has(block) && !block.definitions.has(variable) && block.sealed && block.predecessors.length === 1) {
       passed.add(block);
-      [at] = block.predecessors;
+      block = this.#blocks[block.predecessors[0]];
     }
-    const value = passed.has(this.#blocks[at]) ? this.#zeroAt(this.#blocks[at]) : this.#readIn(variable, at);
-    for (const block of passed) block.definitions.set(variable, value);
+    let value = block.definitions.get(variable);
+    if (value === undefined) {
+      if (!block.sealed) value = this.#addParameter(block, variable).value;
+      else if (block.predecessors.length < 2) value = this.#zeroAt(block);
+      else {
+        // The parameter is there before its arguments are looked for: that ends the search in loops.
+        const parameter = this.#addParameter(block, variable);
+        block.definitions.set(variable, parameter.value);
+        open.push({ block, parameter, args: [], passed });
+        return undefined;
+      }
+      block.definitions.set(variable, value);
+    }
+    for (const one of passed) one.definitions.set(variable, value);
     return value;
   }
 
@@ -293,7 +305,7 @@ export class FunctionBuilder {
       let terminator = draft.terminator ?? { op: "return" };
       if (terminator.op === "jump") {
         const target = this.#blocks[terminator.to];
-        const edge = target.predecessors.indexOf(id);
+        const edge = target.parameters.length === 0 ? -1 : target.predecessors.indexOf(id);
         terminator = { ...terminator, args: target.parameters.map((p) => p.args[edge]) };
       }
       return {

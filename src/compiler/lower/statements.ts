@@ -31,10 +31,7 @@ export function statement(f: FunctionState, s: Statement): void {
       });
       return;
     }
-    case "if": {
-      const { otherwise } = s;
-      return eitherWay(f, s.condition, () => f.run(s.then), () => { if (otherwise !== undefined) f.run(otherwise); });
-    }
+    case "if": return ifElse(f, s);
     case "while": return whileLoop(f, s);
     case "unroll": return unroll(f, s);
     case "for-range": return forRange(f, s);
@@ -56,6 +53,32 @@ export function statement(f: FunctionState, s: Statement): void {
       leave(f);
       return;
     }
+  }
+}
+
+/** A chain of `else if` is as long as it is: each goes on in the block that the one before leads to otherwise. */
+function ifElse(f: FunctionState, first: Extract<Statement, { kind: "if" }>): void {
+  const { build } = f;
+  const joins: number[] = [];
+  for (let s: typeof first | undefined = first; s !== undefined;) {
+    const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
+    joins.push(join);
+    f.condition(s.condition, then, otherwise);
+    build.seal(then);
+    build.start(then);
+    f.run(s.then);
+    build.jump(join);
+    build.seal(otherwise);
+    build.start(otherwise);
+    const { otherwise: rest }: typeof first = s;
+    const only: Statement | undefined = rest?.statements.length === 1 ? rest.statements[0] : rest;
+    s = only?.kind === "if" ? only : undefined;
+    if (s === undefined && only !== undefined) f.run(only);
+  }
+  for (const join of joins.reverse()) {
+    build.jump(join);
+    build.seal(join);
+    build.start(join);
   }
 }
 

@@ -179,33 +179,37 @@ function aggregation(p: Cursor, target: MapAccess, value: Expression, span: Span
   return { kind: "aggregate", target, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span };
 }
 
+/** `if … else if … else …`: a chain, however long, is no nesting. */
 export function parseIf(p: Cursor): IfElse {
   return p.nested(() => {
-    const { start } = p.advance();
-    const condition = parseExpression(p);
-    const then = parseBody(p, "of the `if`");
+    const arms: { readonly start: number; readonly condition: Expression; readonly then: Body }[] = [];
     let otherwise: Body | undefined;
-    let otherwiseValue: Expression | undefined;
-    if (p.atWord("else")) {
+    do {
+      const { start } = p.advance();
+      if (arms.length === mostArms) p.fail(`a chain has ${mostArms} \`else if\` at most`, { start, end: p.last }, "look the value up in a map, or divide the chain", "limit");
+      const condition = p.statementLinks(() => parseExpression(p));
+      arms.push({ start, condition, then: parseBody(p, "of the `if`") });
+      if (!p.atWord("else")) break;
       p.advance();
-      if (p.atWord("if")) {
-        const inner = parseIf(p);
-        otherwise = { statements: [inner.statement], span: inner.statement.span };
-        otherwiseValue = inner.value;
-      } else {
-        otherwise = parseBody(p, "of the `else`");
-        otherwiseValue = blockValue(otherwise);
-      }
+      if (!p.atWord("if")) otherwise = parseBody(p, "of the `else`");
+    } while (otherwise === undefined);
+    // From the last to the first: each is what the one before does otherwise.
+    let rest: Body | undefined = otherwise;
+    let value = otherwise && blockValue(otherwise);
+    let statement: IfElse["statement"] | undefined;
+    for (const { start, condition, then } of arms.reverse()) {
+      const span = { start, end: p.last };
+      statement = { kind: "if", condition, then: asBlock(then), ...(rest === undefined ? {} : { otherwise: asBlock(rest) }), span };
+      rest = { statements: [statement], span };
+      const thenValue = blockValue(then);
+      value = thenValue === undefined || value === undefined ? undefined : { kind: "conditional", condition, then: thenValue, otherwise: value, type: unknownType, span };
     }
-    const span = { start, end: p.last };
-    const statement: IfElse["statement"] = {
-      kind: "if", condition, then: asBlock(then), ...(otherwise === undefined ? {} : { otherwise: asBlock(otherwise) }), span,
-    };
-    const thenValue = blockValue(then);
-    if (thenValue === undefined || otherwiseValue === undefined) return { statement };
-    return { statement, value: { kind: "conditional", condition, then: thenValue, otherwise: otherwiseValue, type: unknownType, span } };
+    return { statement: statement as IfElse["statement"], ...(value === undefined ? {} : { value }) };
   });
 }
+
+/** What walks the tree goes down each `else`. */
+const mostArms = 1000;
 
 function parseFor(p: Cursor): Statement {
   const { start } = p.advance();
