@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 import { bytesOf, Elf } from "../../src/debuginfo/elf.ts";
 import { usdtObject } from "../../src/debuginfo/usdt-object.ts";
 import { BtfWriter } from "../support/btf-writer.ts";
-import { randomProgram, render } from "../support/random-programs.ts";
+import { render } from "../support/random-pieces.ts";
+import { randomProgram } from "../support/random-programs.ts";
 import type { Seed } from "./target.ts";
 
 export function texts(...all: readonly string[]): Seed[] {
