@@ -52,18 +52,23 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
   const consumer = consumerOf(output, options);
   const log = options.verbose || options.debug.includes("verifier") ? (line: string) => tell(`${line}\n`) : undefined;
   let session: Session | undefined;
+  /** Before it is open: `begin` may run commands. */
+  let opening: Session | undefined;
   let stopped = options.dryRun;
   let status: StatusLine | undefined;
   // One that comes while probes are being attached counts as well.
   onSignal(() => {
     stopped = true;
-    session?.stop();
+    (session ?? opening)?.stop();
   });
   try {
     if (script.known !== undefined) log?.("the script has run before: its plan was kept");
     session = await openScript(script.source, script.openable, {
       ...script.options, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
       recompile: (way) => script.compile(way),
+      loaded(one) {
+        opening = one;
+      },
     });
     status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
     if (stopped) session.stop();

@@ -19,6 +19,8 @@ export interface ActionTargets {
   readonly formatter: TextFormatter;
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
   exit(code: number): void;
+  /** Begins with the command of a system(): what comes behind waits for its end. */
+  run(command: string): void;
   /** Watchpoints of this address fire no more. */
   unwatch(address: bigint): void;
 }
@@ -71,7 +73,7 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     }
     case "system": {
       const command = targets.formatter(action.format, fields, memory, services);
-      return (offset) => runCommand(command(offset), consumer);
+      return (offset) => targets.run(command(offset));
     }
     case "cat": {
       const path = targets.formatter(action.format, fields, memory, services);
@@ -108,20 +110,6 @@ function fieldReader(field: EventField | undefined, memory: RecordMemory, absent
   if (!field) return () => absent;
   const decode = decoder(field.type);
   return (offset) => Number(decode(memory.view, memory.bytes, offset + field.offset));
-}
-
-/** Runs a command and hands on what it wrote. Waits for it, so that its output keeps its place. */
-function runCommand(command: string, consumer: Consumer): void {
-  consumer.flush();
-  // Loaded only here, for the sake of the start.
-  const { spawnSync } = process.getBuiltinModule("node:child_process");
-  const { stdout, status, signal, error } = spawnSync("/bin/sh", ["-c", command], {
-    stdio: ["inherit", "pipe", "inherit"], maxBuffer: 1 << 30,
-  });
-  if (stdout && stdout.length > 0) consumer.text(stdout, "system");
-  if (error) consumer.trouble({ kind: "message", text: `ERROR: could not run "${command}": ${error.message}` });
-  else if (signal) consumer.trouble({ kind: "message", text: `ERROR: command was ended by ${signal}` });
-  else if (status !== 0) consumer.trouble({ kind: "message", text: `ERROR: command exited with code ${status}` });
 }
 
 function copyFile(path: string, limit: number, consumer: Consumer): void {

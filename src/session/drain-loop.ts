@@ -77,6 +77,7 @@ export class DrainLoop {
     const count = records.drain();
     if (count > 0) taken();
     if (this.#over) return undefined;
+    if (records.busy) return this.#settled();
     const now = uptime();
     if (now >= this.#countersAt) this.#look(now);
     this.#moved ||= count > 0;
@@ -115,6 +116,12 @@ export class DrainLoop {
     // For a short while in the thread; when that was for nothing, in the event loop.
     if (free < linger || (awaited && count === 0)) return this.#idle(now);
     return this.#naps.take(linger, free, now, ring.descriptor);
+  }
+
+  /** A command runs, and the event loop with it. */
+  async #settled(): Promise<void> {
+    await this.#options.records.settle();
+    this.#naps.turned();
   }
 
   #look(now: number): void {

@@ -31,8 +31,8 @@ export class HostPrograms implements Disposable {
     return () => run(this.#runtime);
   }
 
-  /** Starts the others. `turn` is handed each run when it is due. */
-  start(turn: (run: () => void) => void): void {
+  /** Starts the others. `turn` is handed each run when it is due, and may be. */
+  start(turn: (run: () => void) => void, mayRun?: () => boolean): void {
     const tickers: Ticker[] = [];
     for (const host of this.#programs) {
       if (host.provider === "begin" || host.provider === "end") continue;
@@ -47,7 +47,7 @@ export class HostPrograms implements Disposable {
         } else throw new InternalError(`nothing runs ${site.name} on the host`);
       }
     }
-    if (tickers.length > 0) this.#timers = new Timers(tickers);
+    if (tickers.length > 0) this.#timers = new Timers(tickers, undefined, mayRun);
   }
 
   /** Whether anything is still to come. */

@@ -2,6 +2,7 @@
 import type { EventSchema } from "../compiler/plan.ts";
 import type { RingBuffer } from "../linux/ring.ts";
 import { recordHandler, type ActionTargets } from "./actions.ts";
+import type { Commands } from "./commands.ts";
 import type { RecordHandler, RecordMemory } from "./events.ts";
 
 /** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
@@ -15,13 +16,19 @@ export class Records {
   readonly #ring: RingBuffer | undefined;
   readonly #ringBytes: number;
   readonly #targets: ActionTargets;
+  readonly #commands: Commands;
+  /** Whether an event may start a command: then they are taken one by one. */
+  #commanding = false;
+  /** Records of programs that run here, which wait for a command. */
+  readonly #waiting: (readonly [schema: number, record: Uint8Array])[] = [];
   readonly #own: RecordMemory;
   readonly #ofRing: RecordHandler[] = [];
   readonly #ofOwn: RecordHandler[] = [];
   /** Takes one record of the ring. */
   readonly #take: (offset: number) => void;
 
-  constructor(schemas: readonly EventSchema[], ring: RingBuffer | undefined, ringBytes: number, targets: ActionTargets) {
+  constructor(schemas: readonly EventSchema[], ring: RingBuffer | undefined, ringBytes: number, targets: ActionTargets, commands: Commands) {
+    this.#commands = commands;
     this.#ring = ring;
     this.#ringBytes = ringBytes;
     this.#targets = targets;
@@ -36,6 +43,7 @@ export class Records {
   /** Kinds of records behind those that there are. */
   add(schemas: readonly EventSchema[]): void {
     for (const schema of schemas) {
+      this.#commanding ||= schema.action.kind === "system";
       this.#add(this.#ofOwn, schema, this.#own);
       if (this.#ring) this.#add(this.#ofRing, schema, this.#ring.memory);
     }
@@ -62,13 +70,38 @@ export class Records {
   /** Takes a record of a program that runs here. */
   emit(schema: number, record: Uint8Array): void {
     if (this.deaf) return;
+    if (this.busy) this.#waiting.push([schema, record.slice()]);
+    else this.#emit(schema, record);
+  }
+
+  #emit(schema: number, record: Uint8Array): void {
     this.#own.bytes.set(record);
     this.#ofOwn[schema](0);
   }
 
-  /** Takes a batch of what is in the ring; how many records. */
+  /** A command runs, or something waits behind one that did: see `settle`. */
+  get busy(): boolean {
+    return this.#commands.running !== undefined || this.#waiting.length > 0;
+  }
+
+  /** Takes a batch of what is in the ring, up to an event that starts a command; how many records. */
   drain(budget = batchRecords): number {
-    return this.#ring?.drain(this.#take, budget) ?? 0;
+    if (!this.#commanding) return this.#ring?.drain(this.#take, budget) ?? 0;
+    let count = 0;
+    while (count < budget && !this.busy && this.#ring?.drain(this.#take, 1) === 1) count++;
+    return count;
+  }
+
+  /** Waits for the command that runs, and takes what waits for it here. */
+  async settle(): Promise<void> {
+    while (this.busy) {
+      await this.#commands.running;
+      // Whoever else waits may have started the next one.
+      while (this.#commands.running === undefined && this.#waiting.length > 0) {
+        const [schema, record] = this.#waiting.shift()!;
+        if (!this.deaf) this.#emit(schema, record);
+      }
+    }
   }
 
   /** Takes everything that is in the ring at this moment. */
@@ -83,9 +116,9 @@ export class Records {
 
   /** What is left once nothing is attached: in batches, so that a reader in this process has its turns, too. */
   async drainRest(taken: () => void): Promise<void> {
-    while (this.drain() > 0) {
+    while (this.drain() > 0 || this.busy) {
       taken();
-      await new Promise((resolve) => setImmediate(resolve));
+      await (this.busy ? this.settle() : new Promise((resolve) => setImmediate(resolve)));
     }
   }
 }

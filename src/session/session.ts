@@ -9,6 +9,7 @@ import { Attachments, isEdge } from "./attachments.ts";
 import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
 import { TroubleCounters } from "./counters.ts";
 import { DrainLoop } from "./drain-loop.ts";
+import { Commands } from "./commands.ts";
 import type { Consumer, ConsumerServices, MapSnapshot } from "./events.ts";
 import type { Governor } from "./governor.ts";
 import { isGrown } from "./grown.ts";
@@ -120,6 +121,7 @@ class LiveSession implements Session {
   #meter: OverheadMeter | undefined;
   #governor: Governor | undefined;
   #finalStats: SessionStats | undefined;
+  readonly #commands: Commands;
   readonly #records: Records;
   readonly #loop: DrainLoop;
   #target: Target | undefined;
@@ -147,7 +149,12 @@ class LiveSession implements Session {
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     const clock = this.#clock;
     this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
-    this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets());
+    this.#commands = new Commands(this.#consumer, (error) => {
+      if (error !== undefined) this.#fail(error);
+      // What programs here have said meanwhile.
+      else void this.#records.settle().then(() => this.#consumer.flush()).catch((failure: unknown) => this.#fail(failure));
+    });
+    this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets(), this.#commands);
     this.#hosts = new HostPrograms(plan.hosts, new LiveHostRuntime({
       maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
       failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
@@ -171,6 +178,7 @@ class LiveSession implements Session {
   #targets(): ActionTargets {
     return {
       consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
+      run: (command) => this.#commands.run(command),
       unwatch: (address) => this.#attachments.unwatch(address),
       exit: (code) => {
         this.#records.deaf = true;
@@ -204,7 +212,7 @@ class LiveSession implements Session {
       await this.#target?.ready;
       this.#options.loaded?.(this);
       this.#runOnce("begin");
-      this.#records.drainAll();
+      await this.#takeAll();
       if (!this.#over) {
         this.#measure();
         this.#capture();
@@ -236,6 +244,7 @@ class LiveSession implements Session {
   }
 
   stop(): void {
+    this.#commands.hurry();
     this.#finish({ exitCode: this.#end.exitCode, reason: "stop" });
   }
 
@@ -302,7 +311,16 @@ class LiveSession implements Session {
       } catch (error) {
         this.#fail(error);
       }
-    });
+    }, () => !this.#records.busy);
+  }
+
+  /** What is in the ring at this moment, and the ends of the commands that it starts. */
+  async #takeAll(): Promise<void> {
+    this.#records.drainAll();
+    while (this.#records.busy) {
+      await this.#records.settle();
+      this.#records.drainAll();
+    }
   }
 
   /** What does not fire by itself runs now; when there is nothing else, the session is over. */
@@ -429,8 +447,10 @@ class LiveSession implements Session {
     // After exit() these are only thrown away: they happened later.
     await this.#records.drainRest(() => this.#consumer.flush());
     this.#records.deaf = false;
+    const left = this.#commands.resume();
+    if (left > 0) this.#consumer.trouble({ kind: "message", text: `WARNING: ${left} command${left === 1 ? "" : "s"} of system() not run: strobe was told to end` });
     this.#runOnce("end");
-    this.#records.drainAll();
+    await this.#takeAll();
     this.#records.deaf = false;
     this.#reportTrouble();
     for (const trouble of missed) this.#consumer.trouble(trouble);

@@ -12,15 +12,21 @@ interface Scheduled { readonly ticker: Ticker; /** Milliseconds on the timers' c
 /** Ticks made up for when the process could not keep up (a slow command, a stopped terminal); older ones are dropped. */
 const catchUpLimit = 1000;
 
+/** Milliseconds between two looks at whether those that are due may run. */
+const askedEvery = 5;
+
 export class Timers implements Disposable {
   readonly #scheduled: Scheduled[];
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
+  readonly #mayRun: () => boolean;
   /** Ticks that were dropped. */
   missed = 0;
 
-  constructor(tickers: readonly Ticker[], now: () => number = () => process.uptime() * 1000) {
+  /** Where they may not run, ticks stay due. */
+  constructor(tickers: readonly Ticker[], now: () => number = () => process.uptime() * 1000, mayRun: () => boolean = () => true) {
     this.#now = now;
+    this.#mayRun = mayRun;
     const start = now();
     this.#scheduled = tickers.map((ticker) => ({ ticker, due: start + ticker.period / 1e6 }));
     this.#arm();
@@ -36,7 +42,7 @@ export class Timers implements Disposable {
     const next = this.#next();
     if (!next) return;
     // A timer of Node's waits at least a millisecond and at most 2^31.
-    const wait = Math.min(Math.max(1, Math.ceil(next.due - this.#now())), 0x7fff_ffff);
+    const wait = Math.min(Math.max(this.#mayRun() ? 1 : askedEvery, Math.ceil(next.due - this.#now())), 0x7fff_ffff);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.tick();
@@ -59,7 +65,7 @@ export class Timers implements Disposable {
       scheduled.due += late * period;
       this.missed += late;
     }
-    for (let next = this.#next(); next && next.due <= now; next = this.#next()) {
+    for (let next = this.#next(); next && next.due <= now && this.#mayRun(); next = this.#next()) {
       next.due += next.ticker.period / 1e6;
       next.ticker.run();
     }
