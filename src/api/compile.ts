@@ -2,7 +2,7 @@ import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
-import { compile, type Compiled } from "../compiler/compile.ts";
+import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
 import { liveSystem, type LiveSystem } from "../providers/live-system.ts";
 
 export interface ScriptOptions {
@@ -69,7 +69,11 @@ export function parseScript(source: Source, given: { readonly positional: readon
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
   const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses, suite } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
-  const parsed = parseScript(source, { positional, named });
+  let parsed = parseScript(source, { positional, named });
+  // A script that has an option for it chooses the process itself (compiler/compile.ts).
+  if (choosesProcess({ pid, follow, parameters: named }) && parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true) {
+    parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) });
+  }
   const compiled = compile(parsed.program, thisMachine(), {
     pid, command, follow, unsafe, env, directLoads, sparing, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses, suite,
   });

@@ -9,6 +9,7 @@ import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
 import { unknownType, type Type } from "../language/types.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
+import { seenOfOneProcess } from "../providers/other-processes.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
@@ -27,7 +28,7 @@ import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { pairReturns } from "./return-pairs.ts";
 import { returnInstances } from "./return-instances.ts";
 import { taskComm } from "./task-comm.ts";
-import { usedBuiltins } from "./uses.ts";
+import { asksForOption, usedBuiltins } from "./uses.ts";
 
 export interface CompileOptions {
   /** Resolves a probe spec: the registry's way, unless a test has its own. */
@@ -169,11 +170,13 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
     });
     if (variants.length === 0) diagnostics.push(...unmatched);
     const shared = shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
+    const chooses = choosesProcess(options) && asksForOption(probe, "pid");
+    if (!chooses && (options.pid !== undefined || options.follow)) diagnostics.push(...leftOut(probe, shared, options));
     if (options.follow) {
       const anywhere = (variant: Variant): boolean => variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
       return [{ probe, variants: shared.filter(anywhere) }, { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) }];
     }
-    if (options.pid === undefined) return [{ probe, variants: shared }];
+    if (options.pid === undefined || chooses) return [{ probe, variants: shared }];
     const looks = (variant: Variant): boolean => variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
     return [
       { probe, variants: shared.filter((variant) => !looks(variant)) },
@@ -184,6 +187,26 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
     diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
   }
   return { probes, diagnostics, open };
+}
+
+/** With `-p`, handlers that ask getopt("pid") are given its number and see all processes, unless the script was given another. */
+export function choosesProcess({ pid, follow, parameters }: Pick<CompileOptions, "pid" | "follow" | "parameters">): boolean {
+  return pid !== undefined && follow !== true && parameters?.has("pid") !== true;
+}
+
+/** Says what is not seen of one process: handlers run in the current one, which an event need not be about. */
+function leftOut(probe: Probe, variants: readonly Variant[], { follow }: CompileOptions): Diagnostic[] {
+  const seen = new Map<string, string>();
+  for (const { sites } of variants) {
+    for (const { name } of sites) {
+      const how = seenOfOneProcess(name);
+      if (how !== undefined && !seen.has(how)) seen.set(how, name);
+    }
+  }
+  return [...seen].map(([how, name]) => ({
+    severity: "warning", code: "placement", span: probe.span, message: `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
+    ...(follow ? {} : { help: "a handler that asks getopt(\"pid\", 0) is given the number and sees every process's events" }),
+  }));
 }
 
 /** A probe whose handler leaves at once in any other process. */

@@ -12,6 +12,13 @@ export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclarati
   return names;
 }
 
+/** Whether a probe asks for an option of this name. */
+export function asksForOption({ predicate, body }: Probe, name: string): boolean {
+  const asks = (node: unknown): boolean => typeof node === "object" && node !== null
+    && (("option" in node && node.option === name) || Object.entries(node).some(([key, part]) => key !== "type" && asks(part)));
+  return asks([predicate, body]);
+}
+
 function isBuiltin(node: unknown, name: string): boolean {
   return typeof node === "object" && node !== null && "kind" in node && node.kind === "builtin" && "name" in node && node.name === name;
 }

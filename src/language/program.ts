@@ -146,7 +146,8 @@ interface Node {
   type: Type;
 }
 
-export interface IntegerLiteral extends Node { readonly kind: "integer"; readonly value: bigint }
+/** `option`: what getopt() was asked for. */
+export interface IntegerLiteral extends Node { readonly kind: "integer"; readonly value: bigint; readonly option?: string }
 export interface StringLiteral extends Node { readonly kind: "string"; readonly value: string }
 export interface BooleanLiteral extends Node { readonly kind: "boolean"; readonly value: boolean }
 /** A bare name that is not in the builtin table: an enum constant, or a mistake. The checker folds constants: sets `constant`. */

@@ -267,6 +267,24 @@ test("opens --failed: only those that fail", async () => {
   assert.equal(paths.filter((path) => path === `-1 2 ${missing}`).length, 3);
 });
 
+test("opens, deletes, signals and execs: by every system call that does it", async () => {
+  const [path, directory] = [join(folder.path, "created"), join(folder.path, "removed")];
+  const deeds = () => run(work, "ways", path, directory);
+  const opened = await traced("opens", [], deeds);
+  const pid = (trace: typeof opened): string => String(trace.result.pid);
+  const opens = rows(opened, ([own]) => own === pid(opened)).map((columns) => columns.slice(2));
+  assert.deepEqual(opens.filter((columns) => columns[2] === path).map(([, error]) => error), ["0"]);
+  assert.equal(opens.filter((columns) => columns.slice(2).join(" ") === "(by its handle)").length, 1);
+  const deleted = await traced("deletes", [], deeds);
+  assert.deepEqual(rows(deleted, ([, own]) => own === pid(deleted)).map((columns) => columns.slice(1)), [[pid(deleted), comm, directory]]);
+  const sent = await traced("signals", [], deeds);
+  const own = rows(sent, ([, from, , , to]) => from === pid(sent) && to === pid(sent));
+  assert.deepEqual(own.map(([, , , number, , , result]) => `${number} ${result}`), Array<string>(6).fill("10 0"));
+  const started = await traced("execs", [], deeds);
+  const lines = started.lines.filter((text) => text.split(/\s+/)[1] === pid(started)).map((text) => text.slice(24).trim());
+  assert.equal(lines.at(-1), `${comm.padEnd(16)} true by descriptor`.trim());
+});
+
 test("page-faults: one for each page touched", async () => {
   const waiting = start(work, ["touch", "4000"]);
   const { lines, result } = await traced("page-faults", [], () => {
@@ -311,9 +329,11 @@ test("slow-files: every call on a file, its bytes and its time", async () => {
   const path = join(folder.path, "slow");
   const trace = await traced("slow-files", ["--ms=0"], () => run(work, "files", path));
   const [bytes, most] = trace.result.output.split(" ").map(Number);
-  assert.equal(bytes, (32 << 20) + 4321 + 1234 + 567);
+  const vectors = [1011, 1011, 1000, 1000, 1011, 1011];
+  const moved = [321, 321, 77];
+  assert.equal(bytes, [32 << 20, 4321, 1234, 567, ...vectors, ...moved].reduce((sum, size) => sum + size));
   const own = rows(trace, (columns) => columns[2] === String(trace.result.pid) && columns[5] === "slow");
-  const sizes = [32 << 20, 4321, 1234, 567, 0];
+  const sizes = [32 << 20, 4321, 1234, 567, ...vectors, ...moved, 0, 0, 0, 0];
   assert.deepEqual(own.map(([, name, , , size]) => [name, Number(size)]), sizes.map((size) => [comm, size]));
   assert.ok(own.every(([time, , , ms]) => trace.during(time) && /^\d+\.\d{3}$/.test(ms)));
   between(Number(own[0][3]), 1, most, "ms for 32 MiB");

@@ -15,10 +15,13 @@ const workSource = `
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -56,6 +59,17 @@ static void calls(long n)
 	pause_ms(40);
 }
 
+/* So many waits of two milliseconds; prints how often the kernel says that it left the CPU meanwhile. */
+static void naps(long n)
+{
+	struct rusage before, after;
+	getrusage(RUSAGE_SELF, &before);
+	while (n-- > 0)
+		pause_ms(2);
+	getrusage(RUSAGE_SELF, &after);
+	dprintf(1, "%ld\\n", after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw);
+}
+
 static void lock(long n)
 {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -74,6 +88,36 @@ static void opens(char **paths)
 		syscall(SYS_openat, AT_FDCWD, *paths, O_RDONLY);
 		syscall(SYS_openat2, AT_FDCWD, *paths, &how, sizeof how);
 	}
+}
+
+static void by_handle(const char *path)
+{
+	int mount;
+	struct { struct file_handle handle; char bytes[128]; } at = { .handle = { .handle_bytes = 128 } };
+	int folder = open("/tmp", O_RDONLY | O_DIRECTORY);
+	if (name_to_handle_at(AT_FDCWD, path, &at.handle, &mount, 0) == 0)
+		open_by_handle_at(folder, &at.handle, O_RDONLY);
+}
+
+static void nothing(int signal) { (void)signal; }
+
+/* What can be done by more than one system call, by those that nothing else here uses: opens, a deletion, signals, a new program. */
+static void ways(const char *path, const char *directory)
+{
+	siginfo_t info = { .si_signo = SIGUSR1, .si_code = SI_QUEUE };
+	char *arguments[] = { "true", "by descriptor", NULL };
+	close(syscall(SYS_creat, path, 0600));
+	by_handle(path);
+	mkdir(directory, 0700);
+	syscall(SYS_rmdir, directory);
+	signal(SIGUSR1, nothing);
+	kill(getpid(), SIGUSR1);
+	syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1);
+	syscall(SYS_tkill, getpid(), SIGUSR1);
+	syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGUSR1, &info);
+	syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, getpid(), 0), SIGUSR1, NULL, 0);
+	syscall(SYS_execveat, open("/bin/true", O_PATH), "", arguments, environ, AT_EMPTY_PATH);
 }
 
 /* Touches so many pages; prints the page faults that the kernel counted meanwhile. */
@@ -123,7 +167,28 @@ static void files(const char *path)
 	done += pread(fd, bytes, 1234, 0);
 	lseek(fd, 0, SEEK_SET);
 	done += read(fd, bytes, 567);
+	struct iovec pieces[2] = { { bytes, 1000 }, { bytes + 1000, 11 } };
+	done += pwritev(fd, pieces, 2, 0);
+	done += preadv(fd, pieces, 2, 0);
+	done += syscall(SYS_pwritev2, fd, pieces, 1, 0, 0, 0);
+	done += syscall(SYS_preadv2, fd, pieces, 1, 0, 0, 0);
+	lseek(fd, 0, SEEK_SET);
+	done += writev(fd, pieces, 2);
+	lseek(fd, 0, SEEK_SET);
+	done += readv(fd, pieces, 2);
+	int through[2], to;
+	if (pipe(through) || (to = open(path, O_RDWR)) < 0)
+		exit(1);
+	off_t at = 0;
+	done += sendfile(through[1], fd, &at, 321);
+	loff_t in = 0, out = 2048;
+	done += splice(through[0], NULL, to, &out, 321, 0);
+	out = 3000;
+	done += copy_file_range(fd, &in, to, &out, 77, 0);
 	fsync(fd);
+	fdatasync(fd);
+	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	syncfs(fd);
 	dprintf(1, "%ld %.3f\\n", done, end - start);
 }
 
@@ -190,8 +255,10 @@ int main(int argc, char **argv)
 		;
 	if (strcmp(deed, "allocate") == 0) allocate(atol(first));
 	else if (strcmp(deed, "calls") == 0) calls(atol(first));
+	else if (strcmp(deed, "naps") == 0) naps(atol(first));
 	else if (strcmp(deed, "lock") == 0) lock(atol(first));
 	else if (strcmp(deed, "open") == 0) opens(argv + 2);
+	else if (strcmp(deed, "ways") == 0) ways(first, argv[3]);
 	else if (strcmp(deed, "sleep") == 0) pause_ms(atol(first));
 	else if (strcmp(deed, "touch") == 0) touch(atol(first));
 	else if (strcmp(deed, "hog") == 0) hog(first);

@@ -89,9 +89,11 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
   }
   const number = fallback.kind === "unary" && fallback.operator === "-" ? fallback.operand : fallback;
   if (number.kind !== "integer") return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
-  if (given === undefined) return fallback;
+  const asked = (literal: Expression): Expression => (literal.kind === "integer" ? { ...literal, option: name.value } : literal);
+  if (given === undefined) return asked(fallback);
   if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
-  return integerLiteral(given, span) ?? fail(`program command line option --${name.value} invalid integer: "${given}"`);
+  const literal = integerLiteral(given, span);
+  return literal !== undefined ? asked(literal) : fail(`program command line option --${name.value} invalid integer: "${given}"`);
 }
 
 function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {
