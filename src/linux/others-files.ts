@@ -2,7 +2,7 @@
 // and touches no device, and what was looked at is what is read.
 import { closeSync, fstatSync, openSync, readSync, type BigIntStats } from "node:fs";
 import { errnoName } from "./error.ts";
-import { cString, syscall } from "./ffi.ts";
+import { closeFd, cString, syscall } from "./ffi.ts";
 
 /** The same on every architecture. */
 const OPENAT2 = 437;
@@ -46,12 +46,12 @@ export interface Demands {
 export function openOthersFile(path: string, { owner, direct = false }: Demands = {}): OthersFile {
   const place = openPlace(path, direct ? O_NOFOLLOW : 0);
   try {
-    const stat = fstatSync(place, { bigint: true });
+    const stat = fstatSync(place.descriptor, { bigint: true });
     if (!stat.isFile()) throw refusal(path, `it is ${kindOf(stat)}, not a regular file`, stat.isDirectory());
     if (owner !== undefined && stat.uid !== 0n && stat.uid !== BigInt(owner)) throw refusal(path, `it belongs to user ${stat.uid}, and is about a process of user ${owner}`);
-    return { descriptor: reopened(place, path, stat), stat };
+    return { descriptor: reopened(place.descriptor, path, stat), stat };
   } finally {
-    closeSync(place);
+    place.close();
   }
 }
 
@@ -76,10 +76,17 @@ export function readOthersFile(path: string, demands: Demands & { readonly limit
   }
 }
 
+/** Node counts the descriptors that it opens in a worker thread: those are closed by it, and no others. */
+interface OpenPlace { readonly descriptor: number; readonly close: () => void }
+
+function openedByNode(descriptor: number): OpenPlace {
+  return { descriptor, close: () => closeSync(descriptor) };
+}
+
 /** Where it is, without what opening does to a FIFO or a device. */
-function openPlace(path: string, flags: number): number {
+function openPlace(path: string, flags: number): OpenPlace {
   const inRoot = /^(\/proc\/\d+\/root)\/(.*)$/s.exec(path);
-  if (inRoot === null) return openSync(path, O_PATH | O_CLOEXEC | flags);
+  if (inRoot === null) return openedByNode(openSync(path, O_PATH | O_CLOEXEC | flags));
   const [, root = "", rest = ""] = inRoot;
   const folder = openSync(root, O_PATH | O_CLOEXEC);
   try {
@@ -87,7 +94,7 @@ function openPlace(path: string, flags: number): number {
     const how = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC | flags), 0n, RESOLVE_IN_ROOT]);
     const result = syscall(OPENAT2, folder, cString(rest), new Uint8Array(how.buffer), how.byteLength);
     if (result < 0) throw Object.assign(new Error(`${errnoName(-result)}: openat2 '${path}'`), { code: errnoName(-result), path });
-    return result;
+    return { descriptor: result, close: () => closeFd(result) };
   } finally {
     closeSync(folder);
   }
