@@ -91,12 +91,12 @@ const has = (tool) => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0
 export async function debuginfo({ peers, rounds, binary, line = own.line, fn = own.fn, stap }) {
   const path = binary ?? largeProgram();
   const cache = mkdtempSync(join(tmpdir(), "strobe-bench-"));
-  const environment = { XDG_CACHE_HOME: cache };
+  const environment = { STROBE_CACHE: cache };
   // A plan would spare it looking at all.
-  const forgetPlans = () => rmSync(join(cache, "strobe", "plans"), { recursive: true, force: true });
+  const forgetPlans = () => rmSync(join(cache, "plans"), { recursive: true, force: true });
   const forget = () => {
     forgetPlans();
-    rmSync(join(cache, "strobe", "debug"), { recursive: true, force: true });
+    rmSync(join(cache, "debug"), { recursive: true, force: true });
   };
   const [ours, peer] = peers;
   const strobe = (...args) => [...ours.command, ...args];

@@ -178,7 +178,9 @@ export const passNames: readonly string[] = [...passes.map(({ name }) => name), 
 /** A binary's unwinding table: its rows, bytes in the kernel's maps, and the least milliseconds that it takes to make and to read again. */
 export function unwindingTable(path: string): { readonly rows: number; readonly bytes: number; readonly made: number; readonly read: number } {
   const folder = mkdtempSync(join(tmpdir(), "strobe-bench-"));
-  const cache = new UnwindCache(folder);
+  const { STROBE_CACHE } = process.env;
+  process.env["STROBE_CACHE"] = folder;
+  const cache = new UnwindCache();
   try {
     let [rows, bytes, made, read] = [0, 0, Infinity, Infinity];
     for (let i = 0; i < 5; i++) {
@@ -198,6 +200,8 @@ export function unwindingTable(path: string): { readonly rows: number; readonly 
     }
     return { rows, bytes, made, read };
   } finally {
+    if (STROBE_CACHE === undefined) delete process.env["STROBE_CACHE"];
+    else process.env["STROBE_CACHE"] = STROBE_CACHE;
     rmSync(folder, { recursive: true });
   }
 }

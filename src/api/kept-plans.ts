@@ -2,19 +2,18 @@
 // when all it was made from lasts as long as the running kernel, its modules and some files do.
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
-import { cacheFolder } from "../linux/cache-folder.ts";
-import { KeptFiles, nameFor } from "../linux/kept-files.ts";
 import { pidNamespace } from "../linux/pid-namespace.ts";
-import { runningKernel } from "../linux/running-kernel.ts";
-import { unchanged, type SeenFile } from "../linux/seen-files.ts";
 import { onlyStaticEvents } from "../linux/tracefs.ts";
+import { runningKernel } from "../store/boot.ts";
+import { KeptFiles } from "../store/kept-files.ts";
+import { unchanged, type SeenFile } from "../store/seen-files.ts";
+import { nameFor } from "../store/whole.ts";
 import type { ScriptOptions } from "./compile.ts";
 import { fromText, toText } from "./plan-text.ts";
 
-const most = { files: 64 };
+const kept = new KeptFiles({ folder: "plans", names: /^[0-9a-f]{16}$/, files: 64 });
 /** A plan of more takes about as long to write down, and to read, as the script to compile. */
 const mostSites = 1000;
-const end = "\nend\n";
 
 /** What settings come from, and where programs, libraries and debug information are looked for. */
 const variables = /^(?:BPFTRACE_.*|STROBE_.*|DEBUGINFOD_.*|PATH|LD_LIBRARY_PATH)$/;
@@ -23,7 +22,6 @@ interface Kept { readonly plan: Plan; readonly files: readonly SeenFile[] }
 
 /** The place of one script's plan, for what it would be compiled with now. */
 export class KeptPlan {
-  readonly #files = new KeptFiles(cacheFolder("plans"), most);
   readonly #name: string;
   /** All that decides what the plan is. */
   readonly #key: string;
@@ -41,20 +39,16 @@ export class KeptPlan {
     const settings = Object.keys(env).filter((name) => variables.test(name)).sort().map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
     // Who may do less has a kernel that offers less; and numbers of processes are another thing in a container.
-    return new KeptPlan(kernel, JSON.stringify([build, process.geteuid?.(), pidNamespace()?.inode.toString(), source, others, parameters, probeFilter?.source, settings]));
+    const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString()];
+    // Settings and commands may have passwords in them: they are told by a sum.
+    return new KeptPlan(kernel, JSON.stringify([...machine, source, nameFor(JSON.stringify([others, parameters, probeFilter?.source, settings]))]));
   }
 
   find(): Plan | undefined {
-    const text = this.#files.read(this.#name)?.toString();
-    // Cut short, or zeros, after a power cut.
-    if (!text?.startsWith(this.#key) || !text.endsWith(end) || text.includes("\0")) return undefined;
-    try {
-      const { plan, files } = fromText(text.slice(this.#key.length, -end.length)) as Kept;
-      return unchanged(files) ? plan : undefined;
-    } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
-      throw error;
-    }
+    const text = kept.read(this.#name)?.toString();
+    if (!text?.startsWith(this.#key)) return undefined;
+    const { plan, files } = fromText(text.slice(this.#key.length)) as Kept;
+    return unchanged(files) ? plan : undefined;
   }
 
   /** `files`: what the plan was made from. */
@@ -68,11 +62,11 @@ export class KeptPlan {
       if (error instanceof TypeError) return;
       throw error;
     }
-    this.#files.write(this.#name, this.#key + text + end);
+    kept.write(this.#name, this.#key + text);
   }
 
   /** It did not do: it will be compiled anew. */
   forget(): void {
-    this.#files.remove(this.#name);
+    kept.remove(this.#name);
   }
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // The entry. Compiling the command anew would take longer than all that a short script does, so V8's compiled code is kept
-// in files beside the command's, for the next start. They are CommonJS for that, and because Node starts those fastest.
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { ownFolder } from "../linux/cache-folder.ts";
+// for the next start: see store/kept-code.ts. They are CommonJS for that, and because Node starts those fastest.
+import { readFileSync } from "node:fs";
+import { KeptCode } from "../store/kept-code.ts";
+import { storePath } from "../store/place.ts";
 import { Parts, type PartName } from "./parts.ts";
 import { isProgram } from "./program-name.ts";
 
@@ -13,37 +14,17 @@ declare const PARTS: Readonly<Record<PartName, string>>;
 const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"] && !process.env["NODE_V8_COVERAGE"];
 
 const fileOf = (name: PartName): string => `${__dirname}/${PARTS[name]}`;
-// V8 has no idea of what the code is.
-const cacheOf = (name: PartName): string => `${fileOf(name)}.${process.version}-${process.arch}.cache`;
-
-function compiledBefore(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function keep(name: PartName, compiled: Buffer): void {
-  try {
-    const unfinished = `${cacheOf(name)}.${process.pid}`;
-    // V8 trusts what is behind the header: the name must never stand for half a file, not even after a power cut.
-    writeFileSync(unfinished, compiled, { flag: "wx", flush: true });
-    renameSync(unfinished, cacheOf(name));
-  } catch {
-    // A folder that is not ours to write: the next start compiles again.
-  }
-}
+const kept = new KeptCode(__dirname);
 
 function startCommand(): void {
   const parts = new Parts((name) => ({
     // esbuild writes ASCII only, which is read fastest as what it is.
-    source: readFileSync(fileOf(name), "latin1"), filename: fileOf(name), folder: __dirname, compiled: compiledBefore(cacheOf(name)),
+    source: readFileSync(fileOf(name), "latin1"), filename: fileOf(name), folder: __dirname, compiled: kept.read(PARTS[name]),
   }), require);
   const { exitNow, main } = parts.command;
   void main(process.argv.slice(2), Object.values(PARTS).join(" ")).then(async ({ exitCode, traced }) => {
     if (traced && plain) {
-      await parts.keep(keep);
+      await parts.keep((name, code) => kept.write(PARTS[name], code));
       // All is written and let go of: taking the heap apart would only take time.
       // (A profiler's report would be lost.)
       exitNow(exitCode);
@@ -56,7 +37,7 @@ function startCommand(): void {
 async function startProgram(file: string, args: readonly string[]): Promise<void> {
   // Node from 22.1 on keeps what it compiles of modules: the library's, and the program's.
   const { enableCompileCache } = process.getBuiltinModule("node:module") as { readonly enableCompileCache?: (folder: string) => unknown };
-  const compiled = plain && enableCompileCache ? ownFolder("compiled") : undefined;
+  const compiled = plain && enableCompileCache ? storePath("compiled") : undefined;
   if (compiled !== undefined) enableCompileCache?.(compiled);
   const { runFile } = (await import(process.getBuiltinModule("node:url").pathToFileURL(`${__dirname}/run-file.mjs`).href)) as typeof import("./run-file.ts");
   await runFile(file, args);

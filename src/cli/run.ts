@@ -9,6 +9,7 @@ import { takeRefusals } from "../linux/others-files.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
+import { storeState } from "../store/place.ts";
 import { useColor } from "./errors.ts";
 import { openOutput, print, tell } from "./files.ts";
 import type { Options } from "./options.ts";
@@ -63,6 +64,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
   });
   try {
     if (script.known !== undefined) log?.("the script has run before: its plan was kept");
+    if (options.verbose) sayNothingKept();
     session = await openScript(script.source, script.openable, {
       ...script.options, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
       recompile: (way) => script.compile(way),
@@ -86,6 +88,11 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     status?.[Symbol.dispose]();
     if (output !== standardOutput) closeSync(output);
   }
+}
+
+function sayNothingKept(): void {
+  const { path, problem } = storeState();
+  if (problem !== undefined) process.stderr.write(`nothing is kept between runs in ${path}: ${problem}\n`);
 }
 
 function consumerOf(output: number, { format, buffering, quiet, noWarnings, dryRun }: Options): TextConsumer | JsonConsumer {

@@ -3,7 +3,7 @@ import { KeptPlan } from "../api/kept-plans.ts";
 import type { Openable, Way } from "../api/open.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
-import type { SeenFile } from "../linux/seen-files.ts";
+import type { SeenFile } from "../store/seen-files.ts";
 
 // Loaded for a script whose plan is not known.
 const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");

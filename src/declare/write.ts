@@ -1,7 +1,7 @@
 // The folder of declarations on disk. Its first line tells which machine it is of.
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { makeFolders } from "../linux/make-folders.ts";
+import { makeFolders } from "./make-folders.ts";
 import { findBinaries } from "../providers/binaries.ts";
 import type { System } from "../providers/system.ts";
 import { aboutFolder, kernelName, title } from "./about.ts";

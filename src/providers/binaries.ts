@@ -1,7 +1,7 @@
 // Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
 import { readdirSync, statSync } from "node:fs";
 import { demangle } from "../linux/demangle.ts";
-import { noteFile } from "../linux/seen-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import type { Binary, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 

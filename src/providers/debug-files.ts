@@ -1,15 +1,14 @@
-// Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod
-// server (https://sourceware.org/elfutils/Debuginfod.html) when $DEBUGINFOD_URLS names one.
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+// Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod server.
+import { realpathSync, statSync, writeSync } from "node:fs";
 import { posix } from "node:path";
 import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
 import { openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
 import { alternateLink, hasDebugInfo, type Catalogs } from "../debuginfo/dwarf/input-files.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
-import { cacheFolder, userCache } from "../linux/cache-folder.ts";
-import { KeptFiles } from "../linux/kept-files.ts";
-import { noteElsewhere } from "../linux/seen-files.ts";
+import { KeptFiles } from "../store/kept-files.ts";
+import { plain } from "../store/whole.ts";
+import { downloaded } from "./debuginfod.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
 
@@ -45,7 +44,6 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
 
 /** Indexes are kept by build id; of files without one by their path, size and time. */
 function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
-  const kept = new KeptFiles(cacheFolder("debug"), mostCatalogs);
   const key = elf.buildId ?? stampOf(path);
   return {
     read: (part) => kept.read(`${key}.${part}`),
@@ -54,7 +52,8 @@ function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
   };
 }
 
-const mostCatalogs = { files: 128 };
+/** By build id, or by what else tells the file, and what of it is indexed. */
+const kept = new KeptFiles({ folder: "debug", names: /^[0-9a-f]+\.[a-z]+$/, files: 128, form: plain });
 
 function stampOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
@@ -74,6 +73,17 @@ function showProgress(path: string): (megabytes: number) => void {
 }
 
 interface Found { readonly elf: Elf; readonly path: string }
+
+/** From a debuginfod server. What is damaged is fetched again. */
+function fetched(id: string): Found | undefined {
+  return downloaded(id, (path) => {
+    try {
+      return checked(path, (elf) => elf.buildId === undefined || elf.buildId === id);
+    } catch (error) {
+      return absent(error);
+    }
+  });
+}
 
 function debugElf(owner: DebugOwner): Found | undefined {
   const { elf, path, root } = owner;
@@ -183,47 +193,6 @@ function real(path: string): string {
 /** Split entries: where the compiler put them, else beside the binary. */
 function splitElf({ path, root }: DebugOwner, name: string, folder: string): Elf | undefined {
   return elfAt(root + posix.resolve(folder === "" ? "/" : folder, name)) ?? elfAt(`${posix.dirname(path)}/${posix.basename(name)}`);
-}
-
-/** How long a server has, in milliseconds: a debug file may have hundreds of megabytes. */
-const FETCH_TIME = 300_000;
-
-/** Writes what a URL answers to a file; run apart, since whoever asks cannot wait for events. */
-const FETCH = `
-  const { createWriteStream } = require("node:fs"), { pipeline } = require("node:stream/promises"), { Readable } = require("node:stream");
-  const [url, path] = process.argv.slice(1);
-  fetch(url, { headers: { "user-agent": "strobe" } }).then((answer) => {
-    if (!answer.ok) process.exit(answer.status === 404 ? 4 : 1);
-    return pipeline(Readable.fromWeb(answer.body), createWriteStream(path));
-  }).catch(() => process.exit(1));`;
-
-/** From a debuginfod server, by way of the cache that its own client has. */
-function fetched(id: string): Found | undefined {
-  const servers = (process.env["DEBUGINFOD_URLS"] ?? "").split(/\s+/).filter((url) => /^https?:\/\//.test(url));
-  if (servers.length === 0 || !/^[0-9a-f]{8,}$/.test(id)) return undefined;
-  const cache = process.env["DEBUGINFOD_CACHE_PATH"]
-    ?? `${userCache()}/debuginfod_client`;
-  const path = `${cache}/${id}/debuginfo`;
-  const fits = (elf: Elf): boolean => elf.buildId === undefined || elf.buildId === id;
-  const known = checked(path, fits);
-  if (known !== undefined) return known;
-  noteElsewhere();
-  const partial = `${path}.${process.pid}`;
-  for (const server of servers) {
-    try {
-      mkdirSync(`${cache}/${id}`, { recursive: true });
-      const url = `${server.replace(/\/$/, "")}/buildid/${id}/debuginfo`;
-      process.getBuiltinModule("node:child_process").execFileSync(process.execPath, ["-e", FETCH, url, partial], { timeout: FETCH_TIME, stdio: "ignore" });
-      renameSync(partial, path);
-      const found = checked(path, fits);
-      if (found !== undefined) return found;
-    } catch (error) {
-      // A server that has it not, or does not answer; or a cache that cannot be written.
-      if (!(error instanceof Error)) throw error;
-      rmSync(partial, { force: true });
-    }
-  }
-  return undefined;
 }
 
 function missing({ elf, shownPath }: DebugOwner): string {

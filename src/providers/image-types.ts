@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Btf, BtfError } from "../debuginfo/btf.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
 import { kernelRelease } from "../linux/running-kernel.ts";
-import { noteFile } from "../linux/seen-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import { absent } from "./file-bytes.ts";
 
 export function btfOfImage(): Btf | undefined {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { ElfError } from "../debuginfo/elf.ts";
 import { kernelRelease } from "../linux/running-kernel.ts";
-import { noteFile } from "../linux/seen-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "./live-binary.ts";
 import type { KernelImage } from "./system.ts";

@@ -13,7 +13,7 @@ import { libraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import { usdtNotes } from "../debuginfo/usdt-notes.ts";
 import { mappedFile, processMaps, withoutDeleted } from "../linux/procfs.ts";
 import { readOthersFile } from "../linux/others-files.ts";
-import { noteFile } from "../linux/seen-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
 import { embeddedSymbols } from "./embedded-symbols.ts";
 import { absent, elfAt, FileBytes } from "./file-bytes.ts";

@@ -8,7 +8,7 @@ import { Features } from "../linux/features.ts";
 import { FunctionLocations } from "../linux/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kallsyms.ts";
-import { seenFiles, type SeenFile } from "../linux/seen-files.ts";
+import { seenFiles, type SeenFile } from "../store/seen-files.ts";
 import { listEvents, readFormat, traceableFunctions } from "../linux/tracefs.ts";
 import { keepIndex, keptIndex } from "./kept-types.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel-types.ts";

@@ -1,7 +1,7 @@
 // uprobe and uretprobe: functions, lines and instructions of programs and libraries.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { noteFile } from "../linux/seen-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";

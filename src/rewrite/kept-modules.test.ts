@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { kept, type LoadedModule } from "./kept-modules.ts";
 
 const cache = mkdtempSync(join(tmpdir(), "strobe-kept-"));
-process.env["XDG_CACHE_HOME"] = cache;
+process.env["STROBE_CACHE"] = cache;
 after(() => rmSync(cache, { recursive: true }));
 
 /** What is made of a text, and how often it was made. */
@@ -25,12 +25,12 @@ test("a file that has not changed is not made again", () => {
   assert.equal(kept("/a.ts", "text 2", undefined, changed.make)?.source, "other");
   assert.equal(kept("/a.ts", "text 2", "module", changed.make)?.source, "other");
   assert.equal(changed.times, 2);
-  assert.equal(readdirSync(join(cache, "strobe/modules")).length, 1, "one of a file");
+  assert.equal(readdirSync(join(cache, "modules")).length, 1, "one of a file");
   assert.equal(kept("/b.ts", "text", undefined, () => undefined), undefined);
 });
 
 test("what is damaged is made again", () => {
-  const folder = join(cache, "strobe/modules");
+  const folder = join(cache, "modules");
   const [name] = readdirSync(folder);
   const path = join(folder, name);
   const made = counting("third");

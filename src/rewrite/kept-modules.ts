@@ -1,19 +1,18 @@
 // Files as Node was handed them before: one that has not changed needs neither stripper nor parser.
 import { statSync } from "node:fs";
-import { cacheFolder } from "../linux/cache-folder.ts";
-import { KeptFiles, nameFor } from "../linux/kept-files.ts";
+import { KeptFiles } from "../store/kept-files.ts";
+import { nameFor } from "../store/whole.ts";
 
 export type Format = "module" | "commonjs";
 
 export interface LoadedModule { readonly format: Format; readonly source: string }
 
-let files: KeptFiles | undefined;
+const files = new KeptFiles({ folder: "modules", names: /^[0-9a-f]{16}$/, files: 512 });
 
 /** `make`'s module, or what it made of the same before; `behind` is what else it goes by. Whatever goes wrong with what is kept, it is made again. */
 export function kept(
   file: string, text: string, known: Format | undefined, make: () => LoadedModule | undefined, behind = "",
 ): LoadedModule | undefined {
-  files ??= new KeptFiles(cacheFolder("modules"), { files: 512 });
   const name = nameFor(file);
   // Who made it, for which Node, of what: its first line.
   const about = `${JSON.stringify([self, process.version, known ?? null, file, text, behind])}\n`;

@@ -1,21 +1,21 @@
 // Unwinding tables on disk, by build id: what takes a pass over a binary's .eh_frame is there at once the next time.
 import { keptBytes, keptParts, wordsOf } from "../debuginfo/dwarf/kept-arrays.ts";
 import type { UnwindTable } from "../debuginfo/unwind-table.ts";
-import { cacheFolder } from "../linux/cache-folder.ts";
-import { KeptFiles } from "../linux/kept-files.ts";
+import { KeptFiles } from "../store/kept-files.ts";
+import { plain } from "../store/whole.ts";
 
 /** Changes whenever the tables' meaning does. */
 const layout = "unwind 1";
 /** Smaller ones are made in less than a millisecond. */
 const fewestRows = 1000;
-const most = { files: 1024, bytes: 128 << 20 };
+const kind = { folder: "unwind", names: /^[0-9a-f]+$/, files: 1024, bytes: 128 << 20, form: plain };
 
 /** Whatever goes wrong with it, tables are made again. */
 export class UnwindCache {
   readonly #files: KeptFiles;
 
-  constructor(folder = cacheFolder("unwind"), bytes: number = most.bytes) {
-    this.#files = new KeptFiles(folder, { ...most, bytes });
+  constructor(bytes = kind.bytes) {
+    this.#files = new KeptFiles({ ...kind, bytes });
   }
 
   read(buildId: string): UnwindTable | undefined {

@@ -8,13 +8,16 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileScript } from "../../src/api/compile.ts";
 import { fromText, toText } from "../../src/api/plan-text.ts";
+import { KeptFiles } from "../../src/store/kept-files.ts";
 import { bpfObjects, command, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import { languageCases } from "./language-cases.ts";
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const home = temporaryFolder();
-const plans = join(home.path, "strobe", "plans");
+const plans = join(home.path, "plans");
+process.env["STROBE_CACHE"] = home.path;
 const { NODE_OPTIONS: _options, ...own } = process.env;
+const kept = new KeptFiles({ folder: "plans", names: /^[0-9a-f]{16}$/, files: 64 });
 
 let objects = "";
 before(() => {
@@ -35,7 +38,7 @@ const output = `7 x 1\ntrue ends, 1\nend\n\n\n@ages:\n[5]                    1 |
 interface Run { readonly kept: boolean; readonly stdout: string; readonly stderr: string; readonly code: number | null }
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Run> {
-  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, XDG_CACHE_HOME: home.path, ...env }, ...(cwd === undefined ? {} : { cwd }) });
+  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, ...env }, ...(cwd === undefined ? {} : { cwd }) });
   return { kept: stderr.includes("the script has run before: its plan was kept\n"), stdout, stderr, code };
 }
 
@@ -81,8 +84,8 @@ test("what is not whole, or not ours alone, is compiled anew", deadline, async (
   const spoil: Readonly<Record<string, () => void>> = {
     "cut short": () => truncateSync(file, whole.length - 1),
     "zeros": () => writeFileSync(file, Buffer.from(whole).fill(0, whole.length - 600, whole.length - 100)),
-    "of another boot": () => writeFileSync(file, Buffer.concat([Buffer.from('"00000000-'), whole.subarray(10)])),
-    "no JSON": () => writeFileSync(file, Buffer.concat([whole.subarray(0, whole.lastIndexOf('{"data"')), Buffer.from("{\nend\n")])),
+    "another byte": () => writeFileSync(file, Buffer.from(whole).fill("8", whole.length - 100, whole.length - 99)),
+    "of another boot": () => kept.write(name, Buffer.concat([Buffer.from('"00000000-'), whole.subarray(26)])),
     "for others to write": () => chmodSync(file, 0o622),
   };
   for (const [how, make] of Object.entries(spoil)) {
@@ -99,14 +102,13 @@ test("a kept program that the verifier refuses is compiled anew", deadline, asyn
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const first = await run(args);
   const [name] = readdirSync(plans);
-  const file = join(plans, name);
-  const whole = readFileSync(file, "utf8");
+  const whole = kept.read(name)!.toString();
   const code = /"code":"([^"]+)"/.exec(whole)?.[1] ?? "";
   // No program may end without an exit.
   const spoilt = Buffer.from(code, "base64");
   spoilt.fill(0, spoilt.length - 8);
   spoilt[spoilt.length - 8] = 0xb7;
-  writeFileSync(file, whole.replace(code, spoilt.toString("base64")));
+  kept.write(name, whole.replace(code, spoilt.toString("base64")));
   const second = await run(args);
   assert.deepEqual([second.kept, second.code, second.stdout], [true, 0, first.stdout], second.stderr);
   assert.match(second.stderr, /the verifier refused/);
@@ -205,7 +207,7 @@ test("a script whose reader has gone is kept as well", deadline, async () => {
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const script = 'interval:ms:1 { printf("a line that head(1) is the last to read\\n"); }';
   const { status, stderr } = spawnSync("sh", ["-c", `'${process.execPath}' '${command}' -q -e '${script}' | head -3`], {
-    env: { ...own, XDG_CACHE_HOME: home.path }, encoding: "utf8", timeout: 20_000,
+    env: own, encoding: "utf8", timeout: 20_000,
   });
   assert.deepEqual([status, stderr, readdirSync(plans).length], [0, "", 1]);
 });

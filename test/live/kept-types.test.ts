@@ -10,12 +10,12 @@ const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs ro
 test("the index of the kernel's types is kept, used, and made again when it is damaged", deadline, async () => {
   const home = temporaryFolder();
   try {
-    const folder = join(home.path, "strobe", "types");
+    const folder = join(home.path, "types");
     let runs = 0;
     const sizes = async (): Promise<string> => {
       // Another script every time: one that ran before needs no types.
       const script = `begin { printf("%d %d\\n", sizeof(struct task_struct), offsetof(struct tcp_sock, bytes_sent)); exit(); } // ${runs++}`;
-      const { stdout, stderr, code } = await strobe(["-q", "-e", script], { env: { ...process.env, XDG_CACHE_HOME: home.path } });
+      const { stdout, stderr, code } = await strobe(["-q", "-e", script], { env: { ...process.env, STROBE_CACHE: home.path } });
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^\d+ \d+\n/);
       return stdout;

@@ -5,7 +5,7 @@ import { languageCases } from "./language-cases.ts";
 
 const home = temporaryFolder();
 after(() => home.remove());
-const env = { ...process.env, XDG_CACHE_HOME: home.path };
+const env = { ...process.env, STROBE_CACHE: home.path };
 
 for (const { name, script, output, stderr = "", args = [] } of languageCases) {
   test(name, async () => {

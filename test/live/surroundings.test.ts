@@ -7,7 +7,7 @@ import { bpfObjects, command, compileC, nothingLeft, temporaryFolder } from "../
 
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const folder = temporaryFolder();
-const cached = { ...process.env, XDG_CACHE_HOME: `${folder.path}/cache` };
+const cached = { ...process.env, STROBE_CACHE: `${folder.path}/cache` };
 
 let objects = "";
 before(() => {
@@ -56,7 +56,7 @@ test("with too few files to open, a message says so", { ...deadline }, () => {
 });
 
 test("homes are not made, and a relative cache folder counts as none", () => {
-  const { XDG_CACHE_HOME: _, ...others } = cached;
+  const { XDG_CACHE_HOME: _cache, STROBE_CACHE: _store, ...others } = { ...process.env, ...cached } as NodeJS.ProcessEnv;
   const args = ["begin { print(1); exit() }"];
   const home = `${folder.path}/gone`;
   assert.equal(shell('$0 -q -e "$1"', args, { ...others, HOME: home }).stdout, "1\n\n\n");

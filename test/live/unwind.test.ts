@@ -306,9 +306,9 @@ test("the first stack of a program that starts later is whole", deadline, async 
 test("tables are kept by build id, and made again when they are damaged", deadline, async () => {
   const path = compileC(folder.path, "kept", callsSource, ["-O2", "-fomit-frame-pointer", "-static"]);
   const id = /Build ID: ([0-9a-f]+)/.exec(spawnSync("readelf", ["-n", path], { encoding: "utf8" }).stdout)![1];
-  const kept = join(folder.path, "cache/strobe/unwind", id);
+  const kept = join(folder.path, "cache/unwind", id);
   const run = async (): Promise<string> => {
-    const env = { XDG_CACHE_HOME: join(folder.path, "cache") };
+    const env = { STROBE_CACHE: join(folder.path, "cache") };
     const { stdout, stderr } = await strobe(["-c", path, "-e", `uprobe:${path}:hit { @[ustack(dwarf, 4)] = count(); }`], { env });
     assert.doesNotMatch(stderr, /WARNING/);
     return countedStacks(stdout);

@@ -83,7 +83,7 @@ test("output that cannot be written", async () => {
 });
 
 test("a cache folder in which nothing can be made is done without", async () => {
-  const { code, stdout } = await strobe(["-e", "begin { print(1); exit() }"], { env: { ...process.env, XDG_CACHE_HOME: "/proc" } });
+  const { code, stdout } = await strobe(["-e", "begin { print(1); exit() }"], { env: { ...process.env, STROBE_CACHE: "/proc" } });
   assert.equal(code, 0);
   assert.equal(stdout.trim(), "1");
 });

@@ -26,7 +26,8 @@ export function unchanged(files: readonly SeenFile[]): boolean {
   return files.every(([path, stamp]) => stampOf(path) === stamp);
 }
 
-function stampOf(path: string): string | null {
+/** Tells a file or folder from others that may be at its path later; null where there is none. */
+export function stampOf(path: string): string | null {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return null;
