@@ -162,6 +162,11 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     return this.#users.inlined(address, pid);
   }
 
+  /** How many processes had addresses that could not be named, since nothing is known of their code. */
+  get nameless(): number {
+    return this.#users.nameless.size;
+  }
+
   place(address: bigint, pid: number): BuildIdFrame | undefined {
     this.read();
     return this.#users.place(address, pid);

@@ -103,6 +103,10 @@ export async function openSession(plan: Plan, options: SessionOptions): Promise<
   return session;
 }
 
+function namelessText(processes: number): string {
+  return `addresses of ${processes === 1 ? "1 process have" : `${processes} processes have`} no names: the code was not known any more, or not yet, when the process had ended`;
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 class LiveSession implements Session {
@@ -461,6 +465,9 @@ class LiveSession implements Session {
     if (this.#plan.config.printMapsOnExit) {
       for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
     }
+    // What was asked to be named is known now.
+    const { nameless } = this.#symbols;
+    if (nameless > 0) consumer.trouble({ kind: "message", text: `WARNING: ${namelessText(nameless)}` });
     this.#tellRefusals();
     consumer.flush();
     this.#finalStats = this.stats();

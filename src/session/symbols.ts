@@ -50,6 +50,11 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return (this.#processes ??= new (processSymbols().ProcessSymbols)(this.#plan, this.#unwinding));
   }
 
+  /** How many processes had addresses that could not be named. */
+  get nameless(): number {
+    return this.#processes?.nameless ?? 0;
+  }
+
   kernel(address: bigint): Frame {
     const known = this.#kernelFrames.get(address);
     if (known) return known;

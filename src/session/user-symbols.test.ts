@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Mapping } from "../linux/procfs.ts";
 import { i64, u64, type Type } from "../language/types.ts";
 import { pidOffsets } from "./stack-owners.ts";
-import { UserSymbols, type ProcessFiles } from "./user-symbols.ts";
+import { processesKept, UserSymbols, type ProcessFiles } from "./user-symbols.ts";
 
 function mapping(start: bigint, end: bigint, offset: bigint, path: string, permissions = "r-xp"): Mapping {
   return { start, end, permissions, offset, inode: 5n, device: "08:01", path };
@@ -114,7 +114,7 @@ test("after records were lost, processes that live are read again", () => {
   assert.equal(symbols.frame(0x6000n, 9).symbol, "f16");
 });
 
-test("of too many processes, those that ended first are forgotten first", () => {
+test("of too many processes, those that ended first are forgotten first, and counted when they are asked for", () => {
   const { files } = machine();
   const symbols = new UserSymbols(files);
   const start = (pid: number) => symbols.apply([
@@ -122,10 +122,12 @@ test("of too many processes, those that ended first are forgotten first", () => 
     { kind: "mmap", time: 0n, pid, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" },
   ]);
   start(1);
-  for (let pid = 2; pid <= 5000; pid++) {
+  const last = processesKept + 1000;
+  for (let pid = 2; pid <= last; pid++) {
     start(pid);
     symbols.apply([{ kind: "exit", time: 0n, pid }]);
   }
   const named = (pid: number) => symbols.frame(0x6000n, pid).symbol;
-  assert.deepEqual([named(1), named(5000), named(1000), named(2)], ["f16", "f16", "f16", undefined]);
+  assert.deepEqual([named(1), named(last), named(1010), named(2), named(3), named(3)], ["f16", "f16", "f16", undefined, undefined, undefined]);
+  assert.deepEqual([...symbols.nameless], [2, 3]);
 });

@@ -87,7 +87,8 @@ interface Process {
 /** Mappings are read again at most so often, in milliseconds, when an address lies outside of them (dlopen, exec). */
 const rereadAfter = 100;
 const framesKept = 1 << 16;
-const processesKept = 4096;
+/** About 1.5 kB each: mappings of a program and its libraries. */
+export const processesKept = 32_768;
 const imagesKept = 4;
 const ancestorsAsked = 4;
 /** What an address is that lies in nothing executable: frame pointers lead there in code that keeps none. */
@@ -101,6 +102,8 @@ export class UserSymbols {
   readonly #processes = new Map<number, Process>();
   /** Those of them that are known to have ended, in this order. */
   readonly #ended = new Set<number>();
+  /** Processes whose addresses were asked about, and whose code is not known: they ended unseen, or too many came after them. */
+  readonly nameless = new Set<number>();
   readonly #now: () => number;
 
   /** `changed` is told of a process's code whenever something is learnt of it: undefined when it has ended. */
@@ -259,7 +262,11 @@ export class UserSymbols {
   #resolve(process: Process, address: bigint, pid: number): Frame {
     const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
     // Of a process that nothing is known of, any address may be code.
-    if (!mapping) return process.images.some((image) => image.length > 0) ? { address, mark: noCode } : { address };
+    if (!mapping) {
+      if (process.images.some((image) => image.length > 0)) return { address, mark: noCode };
+      this.nameless.add(pid);
+      return { address };
+    }
     if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
       const path = withoutDeleted(mapping.path);
       const binary = this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
