@@ -106,8 +106,8 @@ const conditions: Record<CompareOp, Condition> = {
   eq: Jump.JEQ, ne: Jump.JNE, ult: Jump.JLT, ule: Jump.JLE, ugt: Jump.JGT, uge: Jump.JGE, slt: Jump.JSLT, sle: Jump.JSLE, sgt: Jump.JSGT, sge: Jump.JSGE,
 };
 
-/** Jumps when a comparison holds. */
-export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">, to: number, negated: boolean): void {
+/** Jumps when a comparison holds. `forgotten`: the verifier is not to learn anything of the numbers by it. */
+export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">, to: number, negated: boolean, forgotten = false): void {
   let condition = conditions[instruction.kind];
   let { left, right } = instruction;
   if (scope.constantOf(left) !== undefined && scope.constantOf(right) === undefined) {
@@ -118,8 +118,17 @@ export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">
   const known = scope.constantOf(right);
   // Pointers are only compared with 0 as pointers: for anything else the verifier wants numbers.
   const leftRegister = known === 0n ? scope.use(left) : scope.useScalar(left);
-  if (known !== undefined) scope.emitter.branchConstant(condition, leftRegister, known, to);
-  else scope.emitter.branch(condition, leftRegister, scope.useScalar(right), to);
+  // What is compared with 0 may be an entry of a map, which is there or not.
+  const compared = (register: Register): Register => (forgotten && known !== 0n ? unrelated(scope, register) : register);
+  if (known !== undefined) scope.emitter.branchConstant(condition, compared(leftRegister), known, to);
+  else scope.emitter.branch(condition, compared(leftRegister), compared(scope.useScalar(right)), to);
+}
+
+/** The same number. The verifier takes what it learns of a register for its copies, but not for what was computed from it. */
+function unrelated({ emitter }: FunctionScope, register: Register): Register {
+  const same = emitter.copy(register);
+  emitter.aluConstant(Alu.XOR, same, 0n);
+  return same;
 }
 
 export function generateCompare(scope: FunctionScope, instruction: Of<"compare">): void {

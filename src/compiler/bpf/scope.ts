@@ -12,7 +12,7 @@ import { at, behind, Emitter } from "./emitter.ts";
 import { lateValues } from "./late.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { MachinePass } from "./passes.ts";
-import { dominators, predecessorsOf } from "../optimize/graph.ts";
+import { dominators, endsOfLoops, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
 import { uncountedBlocks } from "./uncounted.ts";
 import { unwoundBytes } from "./unwinding.ts";
@@ -87,6 +87,7 @@ export class FunctionScope {
   readonly #seen = new Map<Value, number[]>();
   #dominators: (number | undefined)[] | undefined;
   readonly #uncounted: ReadonlySet<number>;
+  #endsOfLoops: ReadonlySet<number> | undefined;
   /** Slots that rounds of loops have as their frame. */
   readonly #frames = new Set<number>();
 
@@ -279,6 +280,10 @@ export class FunctionScope {
   /** Whether what is written now is in a loop whose rounds the verifier cannot count. */
   get inUncounted(): boolean {
     return this.#uncounted.has(this.#block);
+  }
+  /** Whether the block that is written now may leave a loop that it is in. */
+  get endsLoop(): boolean {
+    return (this.#endsOfLoops ??= endsOfLoops(this.fn.blocks)).has(this.#block);
   }
   /** A block begins: nothing is remembered from the one before. */
   enterBlock(block: number): void {

@@ -97,3 +97,25 @@ export function dominators(blocks: readonly IrBlock[]): (number | undefined)[] {
   }
   return idom;
 }
+
+/** The blocks that may leave a loop that they are in, the innermost ones included: a loop is what is on the ways round from a block back to it. */
+export function endsOfLoops(blocks: readonly IrBlock[]): ReadonlySet<number> {
+  const next = (id: number): readonly number[] => successorsOf(blocks[id].terminator);
+  const predecessors = predecessorsOf(blocks);
+  const ends = new Set<number>();
+  for (const from of blocks.keys()) {
+    for (const head of next(from).filter((to) => to <= from)) {
+      const loop = new Set([head, from]);
+      const pending = from === head ? [] : [from];
+      for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+        for (const before of predecessors[id]) {
+          if (loop.has(before)) continue;
+          loop.add(before);
+          pending.push(before);
+        }
+      }
+      for (const id of loop) if (next(id).some((to) => !loop.has(to))) ends.add(id);
+    }
+  }
+  return ends;
+}

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadScript, places } from "../../support/loading.ts";
 
+/** Of each the verifier would remember which arm it came by. */
+const chains = [0, 1, 2, 3].map((n) => Array.from({ length: 24 }, (_, i) => `if (arg${n} == ${i}) { @n[arg${n}, ${i}]++; }`).join(" else ")).join(" ");
+
 const scripts: Readonly<Record<string, string>> = {
   "a text's length in loops whose rounds are not counted": `
     let $text : string[9] = "hello"; $n = 1; $i = 0;
@@ -18,6 +21,11 @@ const scripts: Readonly<Record<string, string>> = {
   "a text in another, in a loop over a map": `
     for ($entry : @sums) { if (strcontains(str_concat("the quick brown fox jumps", ""), str("", $entry.0 & 7))) { @n++; } }
     @sums[arg0 & 3]++;`,
+  "long chains of else if, one after the other": `
+    ${chains}
+    if (arg0 == 3 && arg1 == 4) { @x = arg0; }
+    if (arg2 == 5 || arg3 == 7) { @y = arg1; }
+    @m[arg0, arg1, arg2, arg3] = 1;`,
   "an array that begins at an odd byte of a tuple": `
     $tuple = (63, "ab", (uint8[8])(uint64)arg3, "0", (uint16[4])(uint64)arg2);
     @number = $tuple.2[3] + (uint64)$tuple.2 + (int64)$tuple.4;
