@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
-import { outside } from "./known.ts";
+import { isNothing, outside } from "./known.ts";
 import { giving, isAskedFor, missable } from "./missing.ts";
 import { bound, refer, valueOf } from "./references.ts";
 import type { InnerFunction, Reference, Unit } from "./unit.ts";
@@ -43,7 +43,7 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
       : [{ kind: "declare", variable: asked, value: boolean(false, asked.span), span: unit.span(node) }, declared];
   }
   if (id.type === "Identifier" && (init.type === "ArrowFunctionExpression" || init.type === "FunctionExpression")) return innerFunction(unit, id, init);
-  if (id.type === "Identifier" && constant && outside(unit, init)?.kind === "nothing") {
+  if (id.type === "Identifier" && constant && (isNothing(unit, init) || outside(unit, init)?.kind === "nothing")) {
     unit.alias(id.name, () => ({ kind: "nothing", what: "undefined" }));
     return [];
   }

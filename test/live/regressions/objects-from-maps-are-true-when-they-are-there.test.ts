@@ -58,6 +58,7 @@ const cases: readonly string[] = [
   "let sum = 0; for (const [, o] of objects) { if (o && o.inner) sum += o.n; } return sum;",
   "return optional(0) + optional() * 10 + optional(undefined) * 100;",
   "let n = 0; while (numbers.get(n) === undefined) n++; return n;",
+  "const none = undefined; return none === undefined ? none ?? 3 : 2;",
 ];
 
 test("in the kernel, in strobe's own process and as JavaScript they are the same", async () => {
