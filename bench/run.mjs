@@ -1,4 +1,4 @@
-// `npm run bench [-- startup handlers unwinding passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]
+// `npm run bench [-- startup handlers unwinding compile passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]
 // [--stap "COMMAND"] [--binary FILE --line FILE:LINE --function NAME]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { asModule } from "../modules.mjs";
+import { compileTime } from "./compile.mjs";
 import { debuginfo } from "./debuginfo.mjs";
 import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
@@ -26,6 +27,7 @@ const suites = {
   handlers: ["Cost of an event in the kernel", handlerCost],
   unwinding: ["Unwound stacks", unwinding],
   debuginfo: ["Debug information of a large program", debuginfo],
+  compile: ["Compiling scripts of many statements", compileTime],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   iterator: ["Events in a `for await` loop", iterator],

@@ -62,3 +62,18 @@ test("what is kept for later is more than the stack has", () => {
   assert.deepEqual(diagnostics.map(({ code }) => code), ["limit"]);
   assert.match(diagnostics[0].message, /^this probe cannot be compiled for the kernel: f needs \d+ bytes of stack, and has 512$/);
 });
+
+test("sizes that no machine has room for are refused where they stand", () => {
+  const refusals = (text: string): (readonly [string, string, string | undefined])[] => compiled(text).diagnostics.map(({ code, message, span }) => [code, message, text.slice(span.start, span.end)]);
+  for (const probe of ["begin", "kprobe:f"]) {
+    assert.deepEqual(refusals(`${probe} { $a = "x"; @ = memcmp($a, $a, 0x7fffffff); }`), [["limit", "memcmp() compares 16384 bytes at most", "0x7fffffff"]]);
+    assert.deepEqual(refusals(`${probe} { @ = memcmp("a", "b", 16384); }`).map(([code]) => code).filter((code) => code !== "limit"), []);
+    for (const conversion of ["%1000000000d", "%.1000000000d", "%-65537s"]) {
+      const [format, value] = [`"${conversion}"`, conversion.endsWith("s") ? "comm" : "1"];
+      assert.deepEqual(refusals(`${probe} { printf(${format}, ${value}); }`), [["arguments", `bad format: \`${conversion}\` is too wide: a width and a precision are at most 65536`, format]]);
+    }
+    assert.deepEqual(refusals(`${probe} { printf("%65536d", 1); }`), []);
+  }
+  assert.deepEqual(refusals("struct A { char x[1073741824]; } kprobe:f { print(((struct A *)arg0)->x); }"),
+    [["limit", "this gives a record of 1073741825 bytes, and 268435456 are the most", "print(((struct A *)arg0)->x)"]]);
+});

@@ -26,6 +26,9 @@ export class PrintfError extends Error {
   }
 }
 
+/** Columns, and digits, that a conversion may be padded to. */
+export const mostWidth = 1 << 16;
+
 const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
 
 /** Splits a format into texts and conversions; `%%` is text, and so is a `%` that begins no conversion. Throws PrintfError. */
@@ -44,6 +47,7 @@ export function parsePrintf(text: string): PrintfFormat {
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
     // "100%\n", "%k": a lone percent sign is one.
     if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) { literal += "%"; at = percent + 1; continue; }
+    if (Number(width) > mostWidth || Number(precision) > mostWidth) throw new PrintfError(`\`${whole}\` is too wide: a width and a precision are at most ${mostWidth}`, percent);
     if (literal !== "") pieces.push(literal);
     literal = "";
     pieces.push({

@@ -2,7 +2,7 @@
 import type { EventField } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
-import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
+import { mostWidth, type PrintfConversion, type PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
@@ -44,7 +44,7 @@ function conversionWriter(
   memory: RecordMemory, out: ByteWriter, services: ConsumerServices,
 ): RecordWriter {
   return (record) => {
-    const digits = precision ? Number(readScalar(precision.type, memory, record + precision.offset)) : conversion.precision;
+    const digits = precision ? Math.min(mostWidth, Number(readScalar(precision.type, memory, record + precision.offset))) : conversion.precision;
     out.text(converted({ ...conversion, precision: digits }, type, memory, record + offset, services));
   };
 }

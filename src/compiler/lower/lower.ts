@@ -1,7 +1,7 @@
 // From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
 import { fetchValue } from "./fetch.ts";
 import type { Capabilities, CheckedHandler, CheckedProgram } from "../../language/check/checked.ts";
-import type { Source, Span } from "../../language/diagnostic.ts";
+import { ScriptError, type Source, type Span } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import { partAt } from "../../language/source-parts.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
@@ -118,11 +118,19 @@ function functionName(handler: CheckedHandler): string {
   return last.replace(/[^A-Za-z0-9_]/g, "_").slice(0, 15) || "handler";
 }
 
+/** Far more than any ring of events has room for; the verifier takes up to 512 MiB. */
+const mostRecordBytes = 1 << 28;
+
 /** An event's record starts with its schema's index and a zero. */
 const headerBytes = 8;
 
 function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventSchema {
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
+  if (size > mostRecordBytes) {
+    throw new ScriptError(source, [{
+      severity: "error", code: "limit", span: draft.span, message: `this gives a record of ${size} bytes, and ${mostRecordBytes} are the most`, help: "take a part of it: an element, a member, buf(address, length)",
+    }]);
+  }
   return {
     action: draft.action,
     fields: draft.fields.map((field, i) => ({ ...field, offset: headerBytes + offsets[i] })),

@@ -15,7 +15,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "strlen", form: "function", arity: [1, 1], signature: "strlen(text)", placement: "both", type: u64, doc: "Length of a string." },
   { name: "strcap", form: "function", arity: [1, 1], signature: "strcap(text)", placement: "both", type: i64, doc: "Bytes that a string or array can hold." },
   { name: "strncmp", form: "function", arity: [3, 3], signature: "strncmp(a, b, length)", placement: "both", type: u64, doc: "0 when the first characters of two strings are equal." },
-  { name: "memcmp", form: "function", arity: [3, 3], signature: "memcmp(left, right, count)", placement: "both", type: i64, doc: "Compares bytes: 0 when equal, else the sign of the first difference." },
+  { name: "memcmp", form: "function", arity: [3, 3], signature: "memcmp(left, right, count)", placement: "both", type: i64, doc: "Compares up to 16384 bytes: 0 when equal, else the sign of the first difference." },
   { name: "strcontains", form: "function", arity: [2, 2], signature: "strcontains(haystack, needle)", placement: "both", type: boolType, doc: "Whether a string is part of another." },
   { name: "strstr", form: "function", arity: [2, 2], signature: "strstr(haystack, needle)", placement: "both", type: i64, doc: "Where a string first occurs in another, or -1." },
   { name: "str_concat", form: "function", arity: [2, 2], signature: "str_concat(first, second)", placement: "both", doc: "Two strings, one after the other." },

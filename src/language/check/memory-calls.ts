@@ -116,12 +116,20 @@ const textResult: Readonly<Record<string, Type>> = {
   strlen: u64, strcontains: boolType, strstr: { kind: "integer", bits: 64, signed: true },
 };
 
+/** Bytes. */
+const mostCompared = 1 << 14;
+
 const compared: CallCheck = (call, body) => {
   const all = checked(call, body);
   const length = all[2];
   const constant = constantOf(length);
   if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() wants a constant length`);
   if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() wants a length of 0 or more`);
+  // Both sides lie in working memory, of which a handler has 32 KiB.
+  if (call.name === "memcmp" && constant !== undefined && constant > mostCompared) {
+    report(body, "limit", length.span, `memcmp() compares ${mostCompared} bytes at most`, "compare in several calls");
+    return { ...call, args: all, type: unknownType };
+  }
   const sides = call.name === "strncmp" ? all.slice(0, 2).map((arg) => asText(arg, body)) : all.slice(0, 2);
   for (const side of sides) wantsAddress(side, call, body);
   const literal = constant === undefined ? length : integerLiteral(constant, literalType(constant), length.span);
