@@ -5,8 +5,9 @@ import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { JsonConsumer } from "../output/json.ts";
+import { interruptsCalls } from "../linux/ffi.ts";
 import { takeRefusals } from "../linux/others-files.ts";
-import { OutputClosed } from "../output/sink.ts";
+import { OutputClosed, OutputStuck } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
 import { storeState } from "../store/place.ts";
@@ -60,6 +61,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
   // One that comes while probes are being attached counts as well.
   onSignal(() => {
     stopped = true;
+    consumer.hurry();
     (session ?? opening)?.stop();
   });
   try {
@@ -82,6 +84,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     if (session === undefined) script.forget();
     // Nobody reads any more: what head(1) does to those before it in a pipe.
     if (!(error instanceof OutputClosed)) throw error;
+    if (error instanceof OutputStuck) tell(`WARNING: ${error.message}\n`);
     script.keep();
     return 0;
   } finally {
@@ -101,8 +104,14 @@ function consumerOf(output: number, { format, buffering, quiet, noWarnings, dryR
     : new TextConsumer({ output, messages: standardError, quiet, buffering, silent: dryRun, folded: format === "folded", noWarnings });
 }
 
+const stopSignals = [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]] as const;
+
 function onSignal(stop: () => void): void {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+  for (const [signal, number] of stopSignals) {
+    process.on(signal, stop);
+    // Also a write that a full pipe does not take.
+    interruptsCalls(number);
+  }
   // Else Node would open its debugger, to anybody on this machine.
   process.on("SIGUSR1", () => {});
 }

@@ -152,6 +152,19 @@ export function exitNow(code: number): void {
   systemCall?.(SYS.exitGroup, code, 0, 0, 0, 0, 0);
 }
 
+const RT_SIGACTION = process.arch === "arm64" ? 134 : 13;
+const SA_RESTART = 0x1000_0000n;
+
+/** Lets a signal that Node listens to end a call of the kernel that waits, with EINTR: libuv has such calls begin anew. */
+export function interruptsCalls(signal: number): void {
+  // struct sigaction as the kernel has it: handler, flags, restorer, mask
+  const action = new BigUint64Array(4);
+  const bytes = new Uint8Array(action.buffer);
+  if (syscall(RT_SIGACTION, signal, 0, bytes, 8) < 0) return;
+  action[1] &= ~SA_RESTART;
+  syscall(RT_SIGACTION, signal, bytes, 0, 8);
+}
+
 const TCGETS = 0x5401;
 
 /** isatty(3): Node's takes milliseconds, which it spends on a stream. */

@@ -47,9 +47,9 @@ export function hasNoReader(descriptor: number): boolean {
   return wait(1, 0) > 0 && (asked[1] >> 16 & (POLLERR | POLLHUP)) !== 0;
 }
 
-/** Waits until a descriptor can be written to, or has nobody to read from it. */
-export function waitUntilWritable(descriptor: number): void {
+/** Waits until a descriptor can be written to, or has nobody to read from it: a second at most. Whether it was worth it. */
+export function waitUntilWritable(descriptor: number): boolean {
   asked[0] = descriptor;
   asked[1] = POLLOUT;
-  wait(1, 1000);
+  return wait(1, 1000) !== 0;
 }

@@ -137,6 +137,11 @@ export class JsonConsumer implements Consumer {
     this.#out.constant(begun);
   }
 
+  /** The session is to end, whether anybody reads or not. */
+  hurry(): void {
+    this.#sink.hurry();
+  }
+
   flush(): void {
     if (this.#buffering !== "full" && !this.#before) this.#write();
   }

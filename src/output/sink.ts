@@ -12,6 +12,15 @@ export class OutputClosed extends Error {
   }
 }
 
+/** The session is to end, and whoever has the other end of our output has not read for a second. */
+export class OutputStuck extends OutputClosed {
+  override readonly name = "OutputStuck";
+  override readonly message = "the output is not read: what was left of it is lost";
+}
+
+/** What a pipe takes without a wait when it takes anything (PIPE_BUF). */
+const atOnce = 4096;
+
 /** Writes all of the bytes to a descriptor. @throws OutputClosed, LinuxError */
 export function writeFully(descriptor: number, bytes: Uint8Array): void {
   new Sink(descriptor).write(bytes, bytes.length);
@@ -36,6 +45,7 @@ const filePatience = 50;
 export class Sink {
   readonly #descriptor: number;
   #terminal: boolean | undefined;
+  #hurried = false;
   #buffer: Uint8Array | undefined;
   #address = 0;
 
@@ -59,7 +69,12 @@ export class Sink {
     }
   }
 
-  /** Writes the first `length` bytes of a buffer. @throws OutputClosed, LinuxError */
+  /** The session is to end: no longer waits for a reader who does not read. */
+  hurry(): void {
+    this.#hurried = true;
+  }
+
+  /** Writes the first `length` bytes of a buffer. @throws OutputClosed, OutputStuck, LinuxError */
   write(buffer: Uint8Array, length: number): void {
     if (buffer !== this.#buffer && length > 0) {
       // Held, it stays where it is.
@@ -67,11 +82,14 @@ export class Sink {
       this.#address = addressOf(buffer);
     }
     for (let at = 0; at < length;) {
-      const result = syscall(SYS.write, this.#descriptor, this.#address + at, length - at);
+      if (this.#hurried && !waitUntilWritable(this.#descriptor)) throw new OutputStuck();
+      const result = syscall(SYS.write, this.#descriptor, this.#address + at, this.#hurried ? Math.min(length - at, atOnce) : length - at);
       if (result >= 0) at += result;
       else if (result === -EPIPE) throw new OutputClosed();
       else if (result === -EAGAIN) waitUntilWritable(this.#descriptor);
-      else if (result !== -EINTR) throw new LinuxError({ call: "write", code: -result, doing: "write the output" });
+      // A signal that ends the session: see interruptsCalls.
+      else if (result === -EINTR) this.#hurried = true;
+      else throw new LinuxError({ call: "write", code: -result, doing: "write the output" });
     }
   }
 }

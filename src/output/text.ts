@@ -173,6 +173,11 @@ export class TextConsumer implements Consumer {
     if (!this.#options.folded) this.#out.text("\n\n");
   }
 
+  /** The session is to end, whether anybody reads or not. */
+  hurry(): void {
+    this.#sink.hurry();
+  }
+
   flush(): void {
     if (this.#options.buffering !== "full") this.#write();
   }
