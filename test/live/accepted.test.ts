@@ -7,7 +7,7 @@ import { render } from "../support/random-pieces.ts";
 import { randomProgram } from "../support/random-programs.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
-const rounds = Number(process.env["STROBE_ROUNDS"] ?? 300);
+const rounds = Number(process.env["STROBE_ROUNDS"] ?? 150);
 const mostFailures = 5;
 /** Of a hundred programs, so many may be more than the verifier walks. */
 const mostTooComplex = 2;
