@@ -57,7 +57,7 @@ function inTypeScript(diagnostic: Diagnostic): Diagnostic {
 /** What to do in TypeScript about what the checker, which knows no language, complains of. */
 const hints: readonly (readonly [complaint: RegExp, help: string])[] = [
   [/^expected text, not /, "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)"],
-  [/cannot compare .*\* .*with .*string|cannot compare .*string.* with .*\*/, "the text behind a pointer is str(pointer)"],
+  [/comparing .*\* .*with .*string|comparing .*string.* with .*\*/, "the text behind a pointer is str(pointer)"],
   [/^a condition cannot be a string/, 'compare it: text !== ""'],
-  [/cannot compare string/, "texts are equal or not; sort them in Node"],
+  [/comparing string/, "texts are equal or not; sort them in Node"],
 ];

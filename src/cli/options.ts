@@ -161,13 +161,13 @@ export function readOptions(argv: readonly string[]): Options {
       }
       const next = equals ? given : name === undefined ? argv[at + 1] : following(name, argv[at + 1]);
       if (!equals && next === argv[at + 1]) at++;
-      if (next === undefined) throw new UsageError(`--${text} needs a value`);
+      if (next === undefined) throw new UsageError(`option '--${text}' requires an argument`);
       if (name !== undefined) set(name, next);
       else check?.(next);
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
-        if (!name) throw new UsageError(`unknown option -${word[letter]}`);
+        if (!name) throw new UsageError(`invalid option -- '${word[letter]}'`);
         if (!takesValue(name)) {
           set(name, "");
           continue;
@@ -175,7 +175,7 @@ export function readOptions(argv: readonly string[]): Options {
         const attached = word.slice(letter + 1);
         const next = attached !== "" ? attached : following(name, argv[at + 1]);
         if (attached === "" && next === argv[at + 1]) at++;
-        if (next === undefined) throw new UsageError(`-${word[letter]} needs a value`);
+        if (next === undefined) throw new UsageError(`option requires an argument -- '${word[letter]}'`);
         set(name, next);
         break;
       }
@@ -185,7 +185,7 @@ export function readOptions(argv: readonly string[]): Options {
   }
 
   const has = (name: FlagName) => values.has(name);
-  if (has("pid") && has("command")) throw new UsageError("-p and -c exclude each other: trace a process that runs, or one that is started");
+  if (has("pid") && has("command")) throw new UsageError("cannot use both -c and -p: trace a process that runs, or one that is started");
   if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
   return {
     execute: values.get("execute"),
@@ -228,7 +228,7 @@ function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
 function wholeName(start: string): string {
   const names = [...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []), ...Object.keys(withoutEffect), ...Object.keys(refusedOptions)];
   const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
-  if (meant.length === 0) throw new UsageError(`unknown option --${start} (the script's own parameters go behind a lone --)`);
+  if (meant.length === 0) throw new UsageError(`unrecognized option '--${start}' (the script's own parameters go behind a lone --)`);
   if (meant.length > 1) throw new UsageError(`--${start} may be ${meant.map((name) => `--${name}`).join(" or ")}`);
   return meant[0];
 }
@@ -249,9 +249,13 @@ function oneOf<T extends string>(flag: string, value: string, choices: readonly 
   return found;
 }
 
+/** PID_MAX_LIMIT of a 64-bit kernel (include/linux/threads.h). */
+const mostPid = 0x40_0000;
+
 function readPid(flag: string, text: string): number {
-  const pid = /^[0-9]+$/.test(text) ? Number(text) : 0;
-  if (pid <= 0 || pid > 0x7fffffff) throw new UsageError(`${flag} takes the number of a process, not "${text}"`);
+  if (!/^-?[0-9]+$/.test(text)) throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
+  const pid = Number(text);
+  if (pid < 1 || pid > mostPid) throw new UsageError(`pid out of range: ${text} (processes have the numbers 1 to ${mostPid})`);
   return pid;
 }
 

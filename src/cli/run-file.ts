@@ -12,7 +12,7 @@ import { errorText } from "./errors.ts";
 /** Runs a program as `node FILE …` does; it ends when it has nothing left to do. Never resolves. */
 export function runFile(file: string, args: readonly string[]): Promise<never> {
   const path = resolve(file);
-  if (!existsSync(path)) fail(`strobe: no such file: ${file}\n`);
+  if (!existsSync(path)) fail(`strobe: failed to open file '${file}': no such file\n`);
   for (const folder of new Set([join(dirname(path), "strobe-types"), resolve("strobe-types")])) {
     const stale = ofAnotherKernel(folder);
     if (stale !== undefined) process.stderr.write(`strobe: ${stale}\n`);

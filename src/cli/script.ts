@@ -20,6 +20,6 @@ export function readScript(options: Options, whole = true): Script {
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
   if (file === "-") return { source: complete({ name: "stdin", text: readText(0) }, "."), positional };
-  if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined) throw new UsageError(`no such file: ${file} (a program goes behind -e)`);
+  if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined) throw new UsageError(`failed to open file '${file}': no such file (a program goes behind -e)`);
   return { source: complete({ name: file, text: readText(file) }, dirname(file)), positional };
 }

@@ -87,12 +87,12 @@ export function isDamage(error: unknown): error is Error {
 function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
   const base = { severity: "error", code: "name", span: spec.span } as const;
   if (hasWildcard(spec.provider)) {
-    return { ...base, message: `\`${spec.provider}\` is not a kind of probe`, help: "wildcards over kinds of probes are for listings (-l)" };
+    return { ...base, message: `invalid probe type: ${spec.provider}`, help: "wildcards over kinds of probes are for listings (-l)" };
   }
   // `sched:sched_switch { … }`: the kind was left out.
   const category = system.tracepoints().some((event) => event.category === spec.provider && event.name === spec.parts[0]);
   const help = category ? `did you mean \`tracepoint:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
-  return { ...base, message: `\`${spec.provider}\` is not a kind of probe`, ...(help === undefined ? {} : { help }) };
+  return { ...base, message: `invalid probe type: ${spec.provider}`, ...(help === undefined ? {} : { help }) };
 }
 
 /** Kinds that a search over all kinds leaves out, where it names no file and no process: their lists cost reading every binary. */

@@ -136,9 +136,9 @@ test("functions of BPF programs are bound to one by one", () => {
 });
 
 test("misspelt probes get the nearest names", () => {
-  assert.deepEqual(complaint("tracepoint:sched:sched_swich"), ["there is no tracepoint `sched:sched_swich`", "did you mean `sched_switch`?"]);
+  assert.deepEqual(complaint("tracepoint:sched:sched_swich"), ["no matches for tracepoint sched:sched_swich", "did you mean `sched_switch`?"]);
   assert.deepEqual(complaint("tracepoint:sched_switch"), ["a tracepoint has a category and a name", "did you mean `tracepoint:sched:sched_switch`?"]);
-  assert.deepEqual(complaint("tracepont:sched:x"), ["`tracepont` is not a kind of probe", "did you mean `tracepoint`?"]);
+  assert.deepEqual(complaint("tracepont:sched:x"), ["invalid probe type: tracepont", "did you mean `tracepoint`?"]);
   assert.deepEqual(complaint("fentry:vfs_raed"), ["there is no kernel function `vfs_raed`", "did you mean `vfs_read`?"]);
   assert.deepEqual(complaint("uprobe:app:maloc"), ["there is no function `maloc` in /bin/app", "did you mean `malloc`?"]);
   assert.deepEqual(complaint("usdt:app:tik"), ["no static probe in /bin/app matches `tik`", "did you mean `tick`?"]);

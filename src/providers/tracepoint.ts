@@ -114,7 +114,7 @@ function notFound(spec: Parameters<Provider["resolve"]>[0], category: string, na
   }
   const help = didYouMean(name, inCategory.map((event) => event.name))
     ?? all.filter((event) => event.name === name).map((event) => `did you mean \`tracepoint:${event.category}:${name}\`?`)[0];
-  return missing(spec, options, `there is no tracepoint \`${category}:${name}\``, help);
+  return missing(spec, options, `no matches for tracepoint ${category}:${name}`, help);
 }
 
 function variants(events: readonly Event[], system: System, options: ResolveOptions): Variant[] {

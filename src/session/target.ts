@@ -36,7 +36,7 @@ export function commandTarget(command: string): Target {
 
 /** Watches a process. @throws when there is none */
 export function processTarget(pid: number): Target {
-  if (!isRunning(pid)) throw new Error(`there is no process ${pid}`);
+  if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
   const watch = watchProcess(pid);
   return { pid, ready: Promise.resolve(), go: () => {}, ended: watch.ended, [Symbol.dispose]: () => watch[Symbol.dispose]() };
 }

@@ -237,7 +237,7 @@ test("what is wrong with a script is a ScriptError with its place", async () => 
     assert.equal(script.slice(diagnostic.span.start, diagnostic.span.end), "pidd");
     assert.match(diagnostic.help ?? "", /`pid`/);
     assert.equal(error.source.name, "mine.bt");
-    assert.match(error.message, /^mine\.bt:1:24: error: unknown identifier `pidd`\n/);
+    assert.match(error.message, /^mine\.bt:1:24: error: unknown identifier: 'pidd'\n/);
     return true;
   });
   await assert.rejects(trace("begin { }", { pid: process.pid, command: "true" }), { message: /^strobe: pid and command exclude each other/ });

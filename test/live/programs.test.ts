@@ -259,7 +259,7 @@ console.log("end", session.attached, none)`, "other.ts": "{ using x = { [Symbol.
 test("what strobe run does not take", async () => {
   for (const [args, message] of [
     [[], /nothing to run: give a program's path/], [["-p", "1"], /strobe run has no option -p/], [["x.bt"], /takes a program in TypeScript or JavaScript/],
-    [["missing.ts"], /no such file: missing\.ts/],
+    [["missing.ts"], /failed to open file 'missing\.ts': no such file/],
   ] as const) {
     const { stderr, code } = await run(process.execPath, [command, "run", ...args]);
     assert.match(stderr, message);

@@ -46,7 +46,7 @@ test("--test ends well when all tests do, and --probe-filter chooses among them"
 test("a test that does not compile fails", async () => {
   const { stdout, code } = await strobe(["--test", "-e", "test:broken { nothing(); }"]);
   assert.equal(code, 1);
-  assert.match(stdout, /^-e:1:15: error: unknown function nothing\(\)$/m);
+  assert.match(stdout, /^-e:1:15: error: unknown function: 'nothing'$/m);
 });
 
 test("--bench tells what a run of each bench: probe takes", async () => {

@@ -93,7 +93,7 @@ test("settings are a script's", async () => {
   );
   assert.deepEqual(await all(texts), [{ text: "hello ", limit: 6 }]);
   await session.ended;
-  await assert.rejects(library.trace(library.begin(() => {}), { settings: { maxStrlen: 0 } }), /invalid value `0` for max_strlen/);
+  await assert.rejects(library.trace(library.begin(() => {}), { settings: { maxStrlen: 0 } }), /max_strlen: expecting a number, got 0/);
 });
 
 test("functions give in the kernel, on the host and as JavaScript what they should", async (t) => {

@@ -299,7 +299,7 @@ test("mistakes are told at their place, in the file they were made in", async ()
     return error.diagnostics.map(({ span, message, help }) => `${error.source.name}: ${error.source.text.slice(span.start, span.end)}: ${message}${help === undefined ? "" : `; ${help}`}`);
   };
   assert.deepEqual(await told(strobe.trace(strobe.tracepoint("sched:sched_swich", handler))),
-    ["mine.ts: sched_swich: there is no tracepoint `sched:sched_swich`; did you mean `sched_switch`?"]);
+    ["mine.ts: sched_swich: no matches for tracepoint sched:sched_swich; did you mean `sched_switch`?"]);
   assert.deepEqual(await told(strobe.trace(strobe.tracepoint("sched:sched_switch", handler))),
     ["mine.ts: nxt_pid: tracepoint:sched:sched_switch has no argument `nxt_pid`; did you mean `next_pid`?"]);
 });

@@ -23,10 +23,10 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   const spec = findBuiltin(call.name);
   if (spec === undefined) {
     const near = nearest(call.name, [...builtinsFor(body.pass.program.dialect.name).names(), ...body.pass.functions.keys()]);
-    return { ...call, type: report(body, "name", call.span, `unknown function ${call.name}()`, didYouMean(near)) };
+    return { ...call, type: report(body, "name", call.span, `unknown function: '${call.name}'`, didYouMean(near)) };
   }
   if (spec.form === "aggregate") {
-    return { ...call, type: report(body, "placement", call.span, `${call.name}() can only be assigned to a map`, `write @ = ${call.name}(…)`) };
+    return { ...call, type: report(body, "placement", call.span, `${call.name}() must be assigned directly to a map`, `write @ = ${call.name}(…)`) };
   }
   const [least, most] = spec.arity ?? [0, 0];
   if (call.args.length < least || call.args.length > most) {
@@ -35,7 +35,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
     return { ...call, type };
   }
   if (spec.unsafe === true && !body.pass.options.unsafe) {
-    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() can harm the system`, "allow it with --unsafe; from Node, with the option unsafe: true") };
+    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() is an unsafe function being used in safe mode`, "allow it with --unsafe; from Node, with the option unsafe: true") };
   }
   if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
     return { ...call, type: report(body, "feature", call.span, `${call.name}() needs Linux ${spec.kernel} or newer`) };

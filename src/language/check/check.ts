@@ -119,7 +119,7 @@ function fillFromThemselves(pass: Pass): void {
 function sayUnused(pass: Pass): void {
   for (const { name, span } of pass.program.maps) {
     const map = pass.maps.get(name);
-    if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned) warn({ pass }, "unused", span, `@${name} is declared and never used`);
+    if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned) warn({ pass }, "unused", span, `unused map: @${name}`);
   }
 }
 

@@ -73,6 +73,10 @@ export function textCapacity(config: Config): number {
   return config.maxStringLength + 1;
 }
 
+function invalid(shown: string, value: string, wanted: string): string {
+  return wanted.startsWith("an integer") ? `${shown}: expecting a number, got ${value}` : `invalid value for ${shown}: ${value}`;
+}
+
 /**
  * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones are
  * read from the environment.
@@ -83,7 +87,7 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
   const apply = (name: string, shown: string, value: string, span: Span): void => {
     const result = readers[name](value);
     if ("complaint" in result) {
-      diagnostics.push({ severity: "error", code: "limit", span, message: `invalid value \`${value}\` for ${shown}`, help: `it must be ${result.complaint}` });
+      diagnostics.push({ severity: "error", code: "limit", span, message: invalid(shown, value, result.complaint), help: `it must be ${result.complaint}` });
     } else {
       Object.assign(config, result.set);
     }
@@ -93,7 +97,7 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
     if (Object.hasOwn(readers, key)) { apply(key, name, value, span); continue; }
     const [near] = nearest(key, Object.keys(readers));
     diagnostics.push({
-      severity: "error", code: "name", span, message: `unknown config variable \`${name}\``,
+      severity: "error", code: "name", span, message: `${name}: not a known configuration option`,
       ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
     });
   }

@@ -73,14 +73,14 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
   const near = nearest(node.name, [...body.pass.names.constantNames(), ...builtinsFor(body.pass.program.dialect.name).names()]);
   const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
   const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
-  return { ...node, type: report(body, "name", node.span, `unknown identifier \`${node.name}\``, help) };
+  return { ...node, type: report(body, "name", node.span, `unknown identifier: '${node.name}'`, help) };
 }
 
 function checkVariable(node: Variable, body: Body): Expression {
   const slot = findVariable(body, node.name);
   if (slot === undefined) {
     const near = nearest(node.name, body.scopes.flatMap((scope) => [...scope.keys()])).map((name) => `$${name}`);
-    return { ...node, type: report(body, "name", node.span, `undefined variable $${node.name}`, didYouMean(near)) };
+    return { ...node, type: report(body, "name", node.span, `undefined or undeclared variable: $${node.name}`, didYouMean(near)) };
   }
   return { ...node, slot, type: variableType(body, slot) };
 }
@@ -93,7 +93,7 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 }
 
 function readType(map: MapState, node: MapAccess, body: Body): Type {
-  if (isUndefined(map)) return report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) return report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   if (map.value.kind !== "aggregate") return settled(map.value);
   return aggregateValue(map.value)
     ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");

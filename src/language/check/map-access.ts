@@ -38,7 +38,7 @@ export function aggregateValue(type: AggregateType): Type | undefined {
 /** A map as a whole: no keys joined, no value read. */
 export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
   const map = mapState(body, node.name, node.span);
-  if (isUndefined(map)) report(body, "name", node.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   return { ...node, keys: [], map: map.index, type: settled(map.value) };
 }
 

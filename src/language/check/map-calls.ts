@@ -4,23 +4,27 @@ import { boolType, i64, unknownType, voidType } from "../types.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { assignVariable, declareVariable, findVariable, report, variableType } from "./pass.ts";
-import { describeOne, isKnown } from "./unify.ts";
+import { assignVariable, declareVariable, findVariable, mapState, report, variableType } from "./pass.ts";
+import { describeOne, isKnown, mismatch } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
 function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
   const [first] = call.args;
   if (first?.kind !== "map") {
-    report(body, "arguments", first?.span ?? call.span, `${call.name}() wants a map`);
+    report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument`);
     return undefined;
   }
   if (first.keys.length > 0 && key !== undefined) {
     report(body, "arguments", call.span, `${call.name}() wants the map without keys, and the key after it`);
     return undefined;
   }
+  if (key !== undefined && mapState(body, first.name, first.span).keys?.length === 0) {
+    report(body, "arguments", call.span, `call to ${call.name}() expects a map with explicit keys (non-scalar map), and @${first.name} has none`);
+    return undefined;
+  }
   const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body);
-  if (isUndefined(map)) report(body, "name", first.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   return { ...access, type: settled(map.value) };
 }
 
@@ -44,7 +48,7 @@ const find: CallCheck = (call, body) => {
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
   const value = access.type.kind === "aggregate" ? aggregateValue(access.type) ?? unknownType : access.type;
   if (isKnown(value) && !assignVariable(body, slot, value)) {
-    report(body, "type", variable.span, `$${variable.name} is ${describeOne(variableType(body, slot))} and cannot hold ${describeOne(value)}`);
+    report(body, "type", variable.span, mismatch(`$${variable.name}`, variableType(body, slot), value));
   }
   const target: Variable = { ...variable, slot, type: variableType(body, slot) };
   return { ...call, args: [access, target], type: boolType };
@@ -53,7 +57,7 @@ const find: CallCheck = (call, body) => {
 const whole: CallCheck = (call, body) => {
   const [first] = call.args;
   if (first?.kind !== "map" || first.keys.length > 0) {
-    return { ...call, type: report(body, "arguments", first?.span ?? call.span, `${call.name}() wants a map, without keys`) };
+    return { ...call, type: report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument, without keys`) };
   }
   return { ...call, args: [wholeMap(first, body)], type: voidType };
 };

@@ -66,7 +66,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
     const help = noTypes ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"
       : type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
-    return { ...node, object, type: report(body, "type", node.span, `${describeOne(type)} has no members`, help) };
+    return { ...node, object, type: report(body, "type", node.span, `can not access field '${node.name}' on expression of type '${describe(type)}'`, help) };
   }
   const member = findMember(container, node.name);
   if (member === undefined) return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
@@ -96,8 +96,13 @@ function givesTyped(object: Expression, body: Body): boolean {
   return body.context !== undefined && body.context !== "host" && body.context.programType === "tracing";
 }
 
+function noField(struct: string, name: string): string {
+  return `struct/union of type '${struct}' does not contain a field named '${name}'`;
+}
+
 function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
-  return report(body, "name", node.nameSpan, `${owner} has no member \`${node.name}\``, didYouMean(nearest(node.name, names)));
+  const message = /^(?:struct|union) /.test(owner) ? noField(owner, node.name) : owner === "the record" ? `record does not contain a field named '${node.name}'` : `${owner} has no member \`${node.name}\``;
+  return report(body, "name", node.nameSpan, message, didYouMean(nearest(node.name, names)));
 }
 
 function checkArgument(node: MemberAccess, object: Expression, body: Body): Expression {
@@ -162,7 +167,7 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
     if (at.kind !== "struct") { report(body, "type", span, `${describeOne(at)} has no members`); return undefined; }
     const member = findMember(at, name);
     if (member === undefined) {
-      report(body, "name", span, `${describe(at)} has no member \`${name}\``, didYouMean(nearest(name, memberNames(at))));
+      report(body, "name", span, noField(describe(at), name), didYouMean(nearest(name, memberNames(at))));
       return undefined;
     }
     offset += member.offset;

@@ -20,7 +20,7 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
     const comparable = l.kind === r.kind && ["string", "array", "buffer", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
     if (equality && comparable) return boolType;
     const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
-    report(body, "type", span, `\`${operator}\` cannot compare ${describe(l)} with ${describe(r)}`, help);
+    report(body, "type", span, `type mismatch for '${operator}': comparing ${describe(l)} with ${describe(r)}`, help);
     return boolType;
   }
   if (numeric(l) && numeric(r)) {
@@ -33,7 +33,7 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
   // Masking and shifting an address is how people look at flags in its low bits.
   if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
   const help = operator === "+" && l.kind === "string" && r.kind === "string" ? "join texts with str_concat(first, second)" : undefined;
-  return report(body, "type", span, `\`${operator}\` cannot be used on ${describe(l)} and ${describe(r)}`, help);
+  return report(body, "type", span, `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`, help);
 }
 
 function untyped(type: Extract<Type, { kind: "pointer" }>): Type {

@@ -252,16 +252,23 @@ export function mergeKeys(body: Body, map: MapState, types: readonly Type[], spa
     return;
   }
   const known = map.keys;
-  const shape = (keys: readonly Type[]): string => keys.length === 0 ? "no key" : `key ${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}`;
   const unified = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
   if (!unified.every((t) => t !== undefined)) {
-    report(body, "type", span, `@${map.name} is used with ${shape(widened.map(settled))} here, and with ${shape(known.map(settled))} elsewhere`);
+    report(body, "type", span, keyMismatch(map.name, widened.map(settled), known.map(settled)));
     return;
   }
   if (unified.some((t, i) => !sameType(t, known[i]) || literalBits(t) !== literalBits(known[i]))) {
     map.keys = unified;
     body.pass.changed = true;
   }
+}
+
+function keyMismatch(name: string, here: readonly Type[], elsewhere: readonly Type[]): string {
+  const shape = (keys: readonly Type[]): string => `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
+  const [withKey, without] = ["with an explicit key (non-scalar map)", "without an explicit key (scalar map)"];
+  if (here.length === 0) return `@${name} used as a map ${without}, elsewhere used ${withKey}, ${shape(elsewhere)}`;
+  if (elsewhere.length === 0) return `@${name} used as a map ${withKey}, ${shape(here)}, elsewhere used ${without}`;
+  return `argument mismatch for @${name}: trying to access with arguments: ${shape(here)} when map expects arguments: ${shape(elsewhere)}`;
 }
 
 /** Takes an assigned value's type into a map's. False when they do not go together. */

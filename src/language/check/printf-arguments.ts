@@ -5,12 +5,12 @@ import { parsePrintf, PrintfError } from "../printf.ts";
 import type { PrintfConversion } from "../printf.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
-import { describeOne } from "./unify.ts";
+import { describe, describeOne } from "./unify.ts";
 
 /** Checks a format and its arguments (already typed): as many as it wants, and of types that its conversions print. */
 export function checkFormat(format: Expression, args: readonly Expression[], span: Expression["span"], body: Body): void {
   if (format.kind !== "string") {
-    if (format.type.kind !== "unknown") report(body, "arguments", format.span, "a format must be a string literal");
+    if (format.type.kind !== "unknown") report(body, "arguments", format.span, "expected a string literal as the format");
     return;
   }
   let pieces;
@@ -24,7 +24,7 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
   const conversions = pieces.filter((piece): piece is PrintfConversion => typeof piece !== "string");
   const wanted = conversions.reduce((sum, c) => sum + (c.precision === -2 ? 2 : 1), 0);
   if (wanted !== args.length) {
-    report(body, "arguments", span, `the format wants ${count(wanted)}, but there ${args.length === 1 ? "is" : "are"} ${args.length}`);
+    report(body, "arguments", span, `${args.length < wanted ? "not enough" : "too many"} arguments for format string (${args.length} supplied, ${wanted} expected)`);
     return;
   }
   let next = 0;
@@ -37,7 +37,7 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
     }
     const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
-    report(body, "type", argument.span, `\`%${conversion.letter}\` cannot print ${describeOne(argument.type)}`, suggestion(argument.type));
+    report(body, "type", argument.span, `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`, suggestion(argument.type));
   }
 }
 
@@ -81,10 +81,6 @@ function letterOf(type: Type): string {
     case "buffer": return "r";
     default: return "s";
   }
-}
-
-function count(wanted: number): string {
-  return wanted === 1 ? "1 argument" : `${wanted} arguments`;
 }
 
 function prints(letter: string, type: Type): boolean {

@@ -13,7 +13,7 @@ import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
 import { withSpacesOf } from "./spaces.ts";
-import { describe, describeOne, isKnown, sameAggregate, sameType, unify, widen } from "./unify.ts";
+import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -76,7 +76,7 @@ function checkStatement(node: Statement, body: Body): Statement {
       const count = checkValue(node.count, body);
       const times = constantOf(count);
       if (times === undefined && count.type.kind !== "unknown") report(body, "arguments", node.count.span, "unroll() needs a constant");
-      if (times !== undefined && (times < 1n || times > 100n)) report(body, "limit", node.count.span, "unroll() repeats between 1 and 100 times");
+      if (times !== undefined && (times < 1n || times > 100n)) report(body, "limit", node.count.span, times < 1n ? "unroll minimum value is 1" : "unroll maximum value is 100");
       return { ...node, count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span), body: checkLoop(node.body, body) };
     }
     case "for-range": return checkRange(node, body);
@@ -106,7 +106,7 @@ function checkExpressionStatement(node: Extract<Statement, { kind: "expression" 
   if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2) return expandAssert(expression, node, body);
   const checked = checkExpression(expression, body);
   if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str")) return nothing(node);
-  if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "this value is not used");
+  if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "return value discarded");
   return { ...node, expression: checked };
 }
 
@@ -143,7 +143,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
     if (node.operator !== null) {
-      report(body, "name", variable.span, `undefined variable $${variable.name}`);
+      report(body, "name", variable.span, `undefined or undeclared variable: $${variable.name}`);
       return { ...node, value };
     }
     slot = declareVariable(body, variable);
@@ -159,7 +159,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
 function intoVariable(body: Body, slot: number, type: Type, value: Expression | undefined, variable: Variable, span: Statement["span"]): void {
   const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
-    report(body, "type", span, `$${variable.name} is ${describeOne(declared ?? variableType(body, slot))} and cannot hold ${describeOne(settled(type))}`);
+    report(body, "type", span, mismatch(`$${variable.name}`, declared ?? variableType(body, slot), settled(type)));
     return;
   }
   const constant = declared?.kind === "integer" && value?.kind === "integer" ? value.value : undefined;
@@ -183,7 +183,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
   const { access, map } = checkMapEntry(target, body);
   const finished = (): Statement => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
-    report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be assigned a plain value`);
+    report(body, "type", node.span, mismatch(`@${map.name}`, map.value, settled(value.type)));
     return finished();
   }
   let { type } = value;
@@ -193,7 +193,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
     type = binaryType(node.operator, { ...access, type: before }, value, node.span, body);
   }
   if (!mergeValue(body, map, type)) {
-    report(body, "type", node.span, `@${map.name} holds ${describe(settled(map.value))} and cannot be assigned ${describe(settled(type))}`);
+    report(body, "type", node.span, mismatch(`@${map.name}`, settled(map.value), settled(type)));
   }
   return finished();
 }
@@ -208,12 +208,12 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
     else report(body, "name", node.declared.span, resolved.problem, resolved.help);
   }
   if (findVariable(body, variable.name) !== undefined) {
-    report(body, "name", variable.span, `$${variable.name} is already declared`, "variables cannot be shadowed: choose another name");
+    report(body, "name", variable.span, `variable $${variable.name} was already declared`, "variables cannot be shadowed: choose another name");
   }
   const slot = declareVariable(body, variable, declared);
   if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
   const { assigned, addressed } = body.slots[slot].state;
-  if (!assigned && addressed !== true) warn(body, "unused", variable.span, `nothing is ever assigned to $${variable.name}`);
+  if (!assigned && addressed !== true) warn(body, "unused", variable.span, `variable $${variable.name} was never assigned to`);
   return { ...node, variable: { ...variable, slot, type: variableType(body, slot) }, ...(value === undefined ? {} : { value }) };
 }
 
@@ -309,9 +309,9 @@ function mergeAggregate(map: MapState, type: AggregateType, node: Statement, bod
     map.value = type;
     body.pass.changed = true;
   } else if (before.kind !== "aggregate") {
-    report(body, "type", node.span, `@${map.name} holds ${describe(settled(before))} elsewhere and cannot hold ${type.aggregate}()`);
+    report(body, "type", node.span, mismatch(`@${map.name}`, settled(before), type));
   } else if (before.aggregate !== type.aggregate) {
-    report(body, "type", node.span, `@${map.name} holds ${before.aggregate}() elsewhere and cannot hold ${type.aggregate}()`);
+    report(body, "type", node.span, mismatch(`@${map.name}`, before, type));
   } else if (!sameAggregate(before, type)) {
     report(body, "type", node.span, `@${map.name} holds ${type.aggregate}() with other parameters elsewhere`);
   } else if (type.signed && !before.signed) {
@@ -338,7 +338,7 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
 
 function declareLoopVariable(variable: Variable, body: Body): number {
   if (findVariable(body, variable.name) !== undefined) {
-    report(body, "name", variable.span, `$${variable.name} is already declared`, "a loop's variable is its own: choose another name");
+    report(body, "name", variable.span, `variable $${variable.name} was already declared`, "a loop's variable is its own: choose another name");
   }
   return declareVariable(body, variable);
 }
@@ -346,7 +346,7 @@ function declareLoopVariable(variable: Variable, body: Body): number {
 function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body): Statement {
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
-  if (isUndefined(map)) report(body, "name", node.map.span, `undefined map @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map)) report(body, "name", node.map.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
   if (map.keys === undefined && !isUndefined(map)) report(body, "type", node.map.span, `nothing says what the keys of @${map.name} are`, "use it with a key: store in it, or ask whether it has one");
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);

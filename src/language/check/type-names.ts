@@ -126,7 +126,7 @@ export class TypeNames {
     // A pointer to a struct nobody defined is still an address: members cannot be read.
     const near = [...nearest(name, tag === undefined ? basic.keys() : this.#structs.keys()), ...this.#scope.similar(name, tag)].slice(0, 3);
     return {
-      problem: `unknown type \`${tag === undefined ? "" : `${tag} `}${name}\``,
+      problem: `cannot resolve unknown type "${tag === undefined ? "" : `${tag} `}${name}"`,
       ...(near.length === 0 ? {} : { help: `did you mean ${near.map((n) => `\`${n}\``).join(" or ")}?` }),
     };
   }

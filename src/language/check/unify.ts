@@ -105,6 +105,11 @@ export function describeOne(type: Type): string {
   return `${/^(?:int|enum|avg|unk)/.test(name) ? "an" : "a"} ${name}`;
 }
 
+/** What a variable (`$x`) or a map (`@x`) has, and is given. */
+export function mismatch(name: string, has: Type, given: Type): string {
+  return `type mismatch for ${name}: trying to assign value of type '${describe(given)}' when ${name.startsWith("@") ? "map" : "variable"} already has a type '${describe(has)}'`;
+}
+
 /** For messages: `int64`, `string[16]`, `struct file *`, `(int64,string[4])`. */
 export function describe(type: Type): string {
   switch (type.kind) {
