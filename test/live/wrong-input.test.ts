@@ -63,7 +63,7 @@ describe("scripts of programs that went wild", () => {
       /^strobe: the script is too large: what is nested or unrolled in it is too much to compile$/],
     ["wildcard", `tracepoint:${"*a".repeat(many)}:x { }`, /: error: no tracepoint matches/],
     ["tracepoint", `tracepoint:syscalls:sys_enter_${"x".repeat(many)} { }`, /: error: no matches for tracepoint syscalls:sys_enter_x+…\n/],
-    ["function", `begin { ${"a".repeat(many)}(); }`, /: error: unknown function: 'a{80}…\n/],
+    ["function", `begin { ${"a".repeat(many)}(); }`, /: error: unknown function: 'a{79}…\n/],
   ];
   for (const [name, script, said] of cases) {
     test(name, async () => {
@@ -115,7 +115,7 @@ test("listing what is not there says so", async () => {
 
 test("a process and a command exclude each other", async () => {
   assert.equal(await complaint("-p", "1", "-c", "true", "-e", "begin { exit() }"),
-    "strobe: -p and -c exclude each other: trace a process that runs, or one that is started");
+    "strobe: cannot use both -c and -p: trace a process that runs, or one that is started");
 });
 
 test("programs: a byte order mark is none of their text, and what is no name or process is said", async () => {
