@@ -192,6 +192,12 @@ function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | 
   const find = (register: Register): Register => {
     let current = register;
     while (one[current] !== current) current = one[current];
+    // Found at once the next time.
+    for (let at = register; at !== current;) {
+      const next = one[at];
+      one[at] = current;
+      at = next;
+    }
     return current;
   };
   for (const instruction of code) {
@@ -203,7 +209,7 @@ function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | 
     intervals[to] = undefined;
     intervals[from] = {
       register: from, ranges: merged(copy.ranges, original.ranges), weight: copy.weight + original.weight,
-      copies: [...(copy.copies ?? []), ...(original.copies ?? [])],
+      copies: (copy.copies ?? []).concat(original.copies ?? []),
       // Without the copying.
       definitions: copy.definitions + original.definitions - 1, definition: original.definition,
     };
@@ -213,6 +219,9 @@ function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | 
 
 /** Ranges from the last to the first, as both are. */
 function merged(a: readonly number[], b: readonly number[]): number[] {
+  // A variable that is written again and again: all of one is behind all of the other.
+  if (a.length === 0 || b.length === 0 || a[a.length - 2] > b[0]) return a.concat(b);
+  if (b[b.length - 2] > a[0]) return b.concat(a);
   const all: number[] = [];
   for (let i = 0, j = 0; i < a.length || j < b.length;) {
     if (j >= b.length || (i < a.length && a[i] > b[j])) all.push(a[i++], a[i++]);
