@@ -20,6 +20,8 @@ export interface OpenOptions extends ScriptOptions {
   readonly verifierLog?: boolean;
   /** Attaches, and that is all. */
   readonly dryRun?: boolean;
+  /** See SessionOptions. */
+  readonly interrupted?: () => boolean;
   /** The maps are there, and nothing is attached yet. */
   readonly loaded?: (session: Session) => void;
   /** Compiles again, in another way; a script's text unless given. */
@@ -36,7 +38,7 @@ export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following"
 export async function openScript(source: Source, compiled: Openable, options: OpenOptions): Promise<Session> {
   const open = async ({ plan, diagnostics, following }: Openable): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
-    const { consumer, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded } = options;
+    const { consumer, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, interrupted, loaded } = options;
     const follower = following === undefined ? undefined : new (followers().Follower)({
       following, source, pid, follow, log: (line) => log?.(line),
       trouble(line) {
@@ -45,7 +47,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       },
     });
     try {
-      const session = await openSession(plan, { consumer, findAttacher, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, loaded });
+      const session = await openSession(plan, { consumer, findAttacher, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, interrupted, loaded });
       follower?.start(session);
       return session;
     } catch (error) {

@@ -7,6 +7,7 @@ import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { JsonConsumer } from "../output/json.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
 import { takeRefusals } from "../linux/others-files.ts";
+import { isPending } from "../linux/pending-signals.ts";
 import { OutputClosed, OutputStuck } from "../output/sink.ts";
 import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
@@ -69,6 +70,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     if (options.verbose) sayNothingKept();
     session = await openScript(script.source, script.openable, {
       ...script.options, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
+      interrupted: () => isPending(stopNumbers),
       recompile: (way) => script.compile(way),
       loaded(one) {
         opening = one;
@@ -105,6 +107,7 @@ function consumerOf(output: number, { format, buffering, quiet, noWarnings, dryR
 }
 
 const stopSignals = [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]] as const;
+const stopNumbers: ReadonlySet<number> = new Set(stopSignals.map(([, number]) => number));
 
 function onSignal(stop: () => void): void {
   for (const [signal, number] of stopSignals) {

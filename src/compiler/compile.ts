@@ -328,7 +328,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
+      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, loopOffsets: regions.loopOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
@@ -347,7 +347,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const created = maps.map((map, i): KernelMap => (map.role.kind === "events" && !growing && !asked.has(i) ? { ...map, unused: true } : map));
   return {
     config: checked.config, maps: module.maps, kernelMaps: created, programs, hosts, schemas,
-    probeNames: module.probeNames, timeFormats, packetFiles: lowered.packetFiles, printStyle: checked.program.dialect.printStyle, watches: lowered.watches,
+    probeNames: module.probeNames, timeFormats, packetFiles: lowered.packetFiles, printStyle: checked.program.dialect.printStyle, watches: lowered.watches, loops: lowered.loops,
   };
 }
 

@@ -53,7 +53,7 @@ export type Terminator =
   | { readonly op: "branch"; readonly condition: Value; readonly then: number; readonly otherwise: number }
   /**
    * At the head of a loop that the verifier cannot bound: goes on, or leaves when the kernel's budget of iterations
-   * is spent (may_goto where the kernel has it; on the host a million rounds). Targets have no parameters.
+   * is spent (may_goto where the kernel has it; on the host there is none, and it goes on). Targets have no parameters.
    * `rounds`: the loop ends by itself after so many, and the guard may be left out.
    */
   | { readonly op: "guard"; readonly body: number; readonly exit: number; readonly rounds?: number }
@@ -201,6 +201,8 @@ export type Instruction =
    * Calls a function of kind `round` until it returns `stop`, with the slot `frame` shared. In the kernel only, where a loop was
    * made one (bpf/called-loops.ts). `variables`: where in the frame there are numbers that change from round to round.
    */
+  /** A loop (by its number) was left since its rounds were spent: counted. */
+  | { readonly op: "loop-cut"; readonly loop: number }
   | { readonly op: "rounds"; readonly round: number; readonly frame: number; readonly variables: readonly number[] }
 
   // ── to the host ──

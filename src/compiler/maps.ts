@@ -30,6 +30,7 @@ const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16 } as 
 /** What a plan that grows has room for: kinds of events that are counted, and programs that need scratch memory. */
 const grownSchemas = 512;
 const grownWatches = 1024;
+const grownLoops = 256;
 export const grownScratch = 16;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
@@ -85,9 +86,11 @@ export interface Regions {
   readonly cutOffset: number;
   /** In the stripe: each watched place's two words (watches.ts). */
   readonly watchOffsets: readonly number[];
+  /** In the first CPU's stripe: how often each loop was cut short. */
+  readonly loopOffsets: readonly number[];
 }
 
-export function layRegions(maps: readonly IrMap[], schemas: number, growing = false, watches = 0): Regions {
+export function layRegions(maps: readonly IrMap[], schemas: number, growing = false, watches = 0, loops = 0): Regions {
   let globals = 0;
   let stripe = 0;
   let zeroes = 0;
@@ -102,7 +105,8 @@ export function layRegions(maps: readonly IrMap[], schemas: number, growing = fa
   const failureOffsets = maps.map(({ storage: { kind } }) => (kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0]));
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
   const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter((_, i) => i % 2 === 0);
-  return { globals: globals + zeroes + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets };
+  const loopOffsets = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
+  return { globals: globals + zeroes + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets, loopOffsets };
 }
 
 /** The kernel maps to create. */

@@ -23,7 +23,12 @@ export interface Plan {
   readonly printStyle: "bpftrace" | "systemtap" | "d";
   /** With `-k`: the places whose failures are counted. */
   readonly watches: readonly WatchedPlace[];
+  /** Loops of handlers in the kernel that it may cut short. */
+  readonly loops: readonly CountedLoop[];
 }
+
+/** `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script. */
+export interface CountedLoop { readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number }
 
 /** `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code. `line`: of the script. */
 export interface WatchedPlace { readonly call: WatchedCall; readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number }

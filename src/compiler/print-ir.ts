@@ -107,6 +107,7 @@ export function printInstruction(i: Instruction): string {
     case "map-length": return `${result}map-length map ${i.map}`;
     case "aggregate": return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}${i.time === undefined ? "" : ` at v${i.time}`}`;
     case "aggregate-read": return `${result}aggregate-read ${entry(i)}${i.signed ? " signed" : ""}`;
+    case "loop-cut": return `loop-cut ${i.loop}`;
     case "rounds": return `rounds of function ${i.round} frame s${i.frame}`;
     case "for-each": return `for-each map ${i.map} function ${i.callback}${i.captures === undefined ? "" : ` captures s${i.captures}`}${
       i.order === undefined ? "" : ` by ${i.order.by}${i.order.descending ? " descending" : ""}`}${i.limit === undefined ? "" : ` limit v${i.limit}`}`;

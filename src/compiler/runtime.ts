@@ -22,6 +22,8 @@ export interface HostRuntime {
   signal(signal: bigint): bigint;
   /** With `-k`: a look-up at one of the plan's watched places found nothing. */
   failed?(watch: number): void;
+  /** Called now and then by loops, which on the host go on for as long as they like. Throws to end the program. */
+  rest(): void;
   /** The bytes behind the context pointer: for the differential suite, which runs kernel functions here. */
   readonly context?: Uint8Array;
 }

@@ -1,9 +1,9 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
 import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import { check, errnoName } from "./error.ts";
-import { syscall, SYS } from "./ffi.ts";
+import { errnoName } from "./error.ts";
 import { heldProgram } from "./held-program.ts";
+import { makePipe } from "./pipe.ts";
 
 export interface TracedChild {
   readonly pid: number;
@@ -35,7 +35,7 @@ export function spawnTraced(command: string): TracedChild {
   const path = findProgram(program);
   if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
   if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
-  const [gate, writer] = pipe();
+  const [gate, writer] = makePipe();
   let open = true;
   const shut = (): void => {
     if (open) closeSync(writer);
@@ -104,13 +104,6 @@ function told(child: ChildProcess): { readonly ready: Promise<void>; readonly fa
     stream.once("close", () => resolve(said.length >= 5 ? errnoName(said.readInt32LE(1)) : undefined));
   });
   return { ready, failure };
-}
-
-/** pipe2(2), closed on exec: the end to read, the end to write. */
-function pipe(): readonly [number, number] {
-  const ends = new Int32Array(2);
-  check(syscall(SYS.pipe2, new Uint8Array(ends.buffer), 0o2000000), "pipe2", "make a pipe for the command to wait on");
-  return [ends[0], ends[1]];
 }
 
 /** The file that a word would run, like execvp(3). */

@@ -114,12 +114,13 @@ export interface SystemCallNumbers {
   readonly fcntl: number;
   readonly write: number;
   readonly pipe2: number;
+  readonly tee: number;
 }
 export const SYS: SystemCallNumbers = process.arch === "arm64"
   ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265,
-      exitGroup: 94, ppoll: 73, dup3: 24, fcntl: 25, write: 64, pipe2: 59 }
+      exitGroup: 94, ppoll: 73, dup3: 24, fcntl: 25, write: 64, pipe2: 59, tee: 77 }
   : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304,
-      exitGroup: 231, ppoll: 271, dup3: 292, fcntl: 72, write: 1, pipe2: 293 };
+      exitGroup: 231, ppoll: 271, dup3: 292, fcntl: 72, write: 1, pipe2: 293, tee: 276 };
 
 /** A number, or memory to pass the address of. */
 export type SystemCallArgument = number | Uint8Array;

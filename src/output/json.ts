@@ -119,6 +119,10 @@ export class JsonConsumer implements Consumer {
           + `"filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}, "count": ${count}}`);
         return;
       }
+      case "loop-cut": {
+        const { loop: { place: { source, line, column } }, count } = trouble;
+        return this.#object("loop_cut", `{"filename": ${JSON.stringify(source)}, "line": ${line}, "col": ${column}, "count": ${count}}`);
+      }
       case "cut-stacks":
       case "attach":
       case "message": return this.#object("warning", textJson(troubleText(trouble)));

@@ -1,6 +1,9 @@
 import { errorMessages } from "./system-names.ts";
+import type { CountedLoop } from "../compiler/plan.ts";
 import type { Trouble } from "../session/events.ts";
 import { count, percent } from "./overhead.ts";
+
+type Place = CountedLoop["place"];
 
 /** A sentence for a person: what was lost or failed, and what to change. */
 export function troubleText(trouble: Trouble): string {
@@ -19,9 +22,13 @@ export function troubleText(trouble: Trouble): string {
     }
     case "failed": {
       const { watched: { call, place, line }, code, count: times } = trouble;
-      const mark = " ".repeat(place.column - 1) + "~".repeat(Math.max(1, Math.min(place.endColumn, line.length + 1) - place.column));
-      return `${place.source}:${place.line}:${place.column}-${place.endColumn}: WARNING: ${failure(code)}\n`
-        + `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${line}\n${mark}`;
+      return `${startOf(place)}: WARNING: ${failure(code)}\n`
+        + `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${marked(place, line)}`;
+    }
+    case "loop-cut": {
+      const { loop: { place, line }, count: times } = trouble;
+      return `${startOf(place)}: WARNING: the kernel cut this loop short ${times === 1 ? "once" : `${times} times`}: `
+        + `it had as many rounds, or took as long, as a loop may there\n${marked(place, line)}`;
     }
     case "cut-stacks":
       return trouble.unknown
@@ -42,6 +49,15 @@ export function troubleText(trouble: Trouble): string {
     case "skipped": return `WARNING: ${count(trouble.count)} events of ${trouble.probe} left out to keep within --max-overhead`;
     case "message": return trouble.text;
   }
+}
+
+function startOf({ source, line, column, endColumn }: Place): string {
+  return `${source}:${line}:${column}-${endColumn}`;
+}
+
+/** The line of the script, and below it where the place is. */
+function marked({ column, endColumn }: Place, line: string): string {
+  return `${line}\n${" ".repeat(column - 1)}${"~".repeat(Math.max(1, Math.min(endColumn, line.length + 1) - column))}`;
 }
 
 /** Whether it is a warning, which `--no-warnings` leaves out: all but errors that are told as messages. */

@@ -1,5 +1,5 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
-import type { ConsumerAction, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
+import type { ConsumerAction, CountedLoop, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
 import type { Refusal } from "../compiler/refusals.ts";
 import type { Measured } from "../providers/provider.ts";
@@ -108,6 +108,8 @@ export type Trouble =
   | { readonly kind: "map-full"; readonly map: string; readonly why: Refusal; readonly count: number }
   /** Reads or look-ups of one place that failed, with the last one's code (0: there was no such key). */
   | { readonly kind: "failed"; readonly watched: WatchedPlace; readonly code: number; readonly count: number }
+  /** The kernel cut a loop of the script short. */
+  | { readonly kind: "loop-cut"; readonly loop: CountedLoop; readonly count: number }
   /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
   | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
   /** `help`: why, and what to change; without it the handler was running already. */

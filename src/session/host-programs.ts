@@ -2,7 +2,7 @@
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import type { LiveHostRuntime } from "./host-runtime.ts";
+import { Interrupted, type LiveHostRuntime } from "./host-runtime.ts";
 import { Timers, type Ticker } from "./timers.ts";
 
 export class HostPrograms implements Disposable {
@@ -28,7 +28,13 @@ export class HostPrograms implements Disposable {
 
   #runner(host: HostProgram): () => void {
     const run = evaluate(host.source);
-    return () => run(this.#runtime);
+    return () => {
+      try {
+        run(this.#runtime);
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+      }
+    };
   }
 
   /** Starts the others. `turn` is handed each run when it is due, and may be. */

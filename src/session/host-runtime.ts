@@ -16,7 +16,12 @@ export interface HostServices {
   emit(schema: number, record: Uint8Array): void;
   /** A look-up at a watched place found nothing. */
   failed(watch: number): void;
+  /** Shows what was printed; whether the program is to end. */
+  rest(): boolean;
 }
+
+/** Ends a host program that is in the middle of a loop. */
+export class Interrupted extends Error {}
 
 export class LiveHostRuntime implements HostRuntime {
   readonly #services: HostServices;
@@ -103,6 +108,10 @@ export class LiveHostRuntime implements HostRuntime {
 
   failed(watch: number): void {
     this.#services.failed(watch);
+  }
+
+  rest(): void {
+    if (this.#services.rest()) throw new Interrupted();
   }
 
   /** This process has no way into the kernel's memory, and reads none of its own. */

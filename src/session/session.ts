@@ -53,6 +53,8 @@ export interface SessionOptions {
   readonly dryRun?: boolean;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean;
+  /** Asked now and then while a loop of a host program keeps the thread busy: whether that program is to end. */
+  readonly interrupted?: () => boolean;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
   /** Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event on. */
@@ -162,6 +164,10 @@ class LiveSession implements Session {
     this.#hosts = new HostPrograms(plan.hosts, new LiveHostRuntime({
       maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
       failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
+      rest: () => {
+        this.#consumer.flush();
+        return options.interrupted?.() ?? false;
+      },
     }));
     this.#attachments = new Attachments({
       findAttacher: options.findAttacher, missingProbes: plan.config.missingProbes, log: this.#log,

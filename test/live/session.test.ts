@@ -52,7 +52,7 @@ const basePlan: Plan = {
     { name: "by", keys: [u64], value: u64, storage: { kind: "hash" }, entries: 64 },
     { name: "unset", keys: [], value: u64, storage: { kind: "slot", offset: 0 }, entries: 1 },
   ],
-  programs: [], hosts: [], schemas: [dataSchema, exitSchema, clearSchema, printSchema], probeNames: ["raw"], timeFormats: [], packetFiles: [], printStyle: "bpftrace", watches: [],
+  programs: [], hosts: [], schemas: [dataSchema, exitSchema, clearSchema, printSchema], probeNames: ["raw"], timeFormats: [], packetFiles: [], printStyle: "bpftrace", watches: [], loops: [],
 };
 
 const binding: Binding = { defaultSpace: "kernel", cookie: false };

@@ -66,6 +66,17 @@ export function watchResult(scope: FunctionScope, watch: number | undefined): vo
   if (watch !== undefined) countFailed(scope, watch, scope.emitter.copy(0));
 }
 
+/**
+ * A loop was cut short. Of the first CPU's stripe for all of them, since that takes no call: what a loop that ends by itself has in
+ * its registers stays there.
+ */
+export function countCutLoop(scope: FunctionScope, loop: number): void {
+  const offset = scope.options.loopOffsets?.[loop];
+  if (offset === undefined) return;
+  const { emitter } = scope;
+  emitter.atomicAdd(behind(emitter.mapValue(scope.stripe.map, offset)), emitter.constant(1n), false);
+}
+
 /** An unwound stack ended early: why is one of `cutStack`. */
 export function countCut(scope: FunctionScope, why: Register): void {
   const { emitter } = scope;

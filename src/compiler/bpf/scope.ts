@@ -33,6 +33,8 @@ export interface GenerateOptions {
   readonly mappedFiles?: MappedFiles | undefined;
   /** With `-k`: where in the stripe the failures of each watched place are counted. */
   readonly watchOffsets?: readonly number[];
+  /** In the stripe: where each loop counts how often it was cut short. */
+  readonly loopOffsets?: readonly number[];
   /** Passes to leave out (passes.ts). */
   readonly without?: readonly string[] | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */

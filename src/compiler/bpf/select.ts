@@ -11,6 +11,7 @@ import {
 } from "./map-operations.ts";
 import { concatStrings, cutString, fill, zero } from "./memory.ts";
 import { emitEvent, emitPacket, overrideReturn, printInKernel, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
+import { countCutLoop } from "./counts.ts";
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
   branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
@@ -156,6 +157,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "aggregate": return aggregate(scope, instruction);
     case "aggregate-read": return aggregateRead(scope, instruction);
     case "for-each": return forEachEntry(scope, instruction);
+    case "loop-cut": return countCutLoop(scope, instruction.loop);
     case "rounds": return callRounds(scope, instruction);
     case "emit": return emitEvent(scope, instruction);
     case "stack-length": return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);

@@ -99,14 +99,20 @@ describe("javascript executor", () => {
       block([keep(5)]),
     ]);
     assert.equal(kept(run(fn, { maps: [result] })), 55n);
-    // Swapped parameters, without end but for the guard.
+    // Swapped parameters, without end but for the runtime, which is asked after every 65536 rounds.
     const endless = makeFunction([
       block([constant(0, 1n), constant(1, 2n), constant(4, 0n), constant(5, 1n)], { op: "jump", to: 1, args: [0, 1, 4] }),
       block([], { op: "guard", body: 2, exit: 3 }, [2, 3, 6]),
-      block([{ op: "binary", kind: "add", result: 7, left: 6, right: 5 }], { op: "jump", to: 1, args: [3, 2, 7] }),
-      block([{ op: "binary", kind: "mul", result: 8, left: 6, right: 2 }, keep(8)]),
+      block([{ op: "binary", kind: "add", result: 7, left: 6, right: 5 }, keep(7)], { op: "jump", to: 1, args: [3, 2, 7] }),
+      block([]),
     ]);
-    assert.equal(kept(run(endless, { maps: [result] })), 1_000_000n);
+    const runtime = new MemoryRuntime({ maps: [result] });
+    let asked = 0;
+    runtime.rest = () => {
+      if (++asked === 20) throw new Error("enough");
+    };
+    assert.throws(() => evaluate(generate(endless, { functions: [endless], maps: [result], schemas: [] }))(runtime), /enough/);
+    assert.equal(kept(runtime), 20n * 65536n - 1n);
   });
 
   it("reads, changes and deletes map entries", () => {

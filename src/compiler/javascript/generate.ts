@@ -6,8 +6,8 @@ import { writeInstruction } from "./operations.ts";
 import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
 import type { HostModule, Writer } from "./writer.ts";
 
-/** Rounds of a loop that nothing else bounds, in one run of the handler. */
-const GUARD_ROUNDS = 1_000_000;
+/** After so many rounds of loops the runtime is asked whether to go on: some milliseconds. */
+const ROUNDS_AT_ONCE = 1 << 16;
 
 /**
  * The source of an expression whose value is a `HostFunction` (see runtime.ts; evaluate() makes it one). The map
@@ -70,20 +70,19 @@ function writeBody(out: Writer, fn: IrFunction): void {
   const callback = fn.kind === "map-callback";
   fn.slots.forEach((slot, i) => out.line(`const s${i} = new Uint8Array(${slot.size}); // ${comment(slot.name)}`));
   if (fn.values.length > 0) out.line(`let ${fn.values.map((_, i) => `v${i} = 0n`).join(", ")};`);
-  const guards = fn.blocks.flatMap((block, i) => (block.terminator.op === "guard" && block.terminator.rounds === undefined ? [`g${i} = 0`] : []));
-  if (guards.length > 0) out.line(`let ${guards.join(", ")};`);
+  if (fn.blocks.some(({ terminator }) => terminator.op === "guard")) out.line("let rounds = 0;");
   const lone = fn.blocks.length === 1 && fn.blocks[0]?.terminator.op === "return";
   if (!lone) out.line("let block = 0;\nfor (;;) switch (block) {");
   fn.blocks.forEach((block, i) => {
     if (!lone) out.line(`case ${i}: {`);
     for (const instruction of block.instructions) writeInstruction(out, instruction);
-    writeTerminator(out, fn, block.terminator, i, callback);
+    writeTerminator(out, fn, block.terminator, callback);
     if (!lone) out.line("}");
   });
   if (!lone) out.line("}");
 }
 
-function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, block: number, callback: boolean): void {
+function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, callback: boolean): void {
   switch (terminator.op) {
     case "jump": {
       const parameters = fn.blocks[terminator.to]?.parameters ?? [];
@@ -106,8 +105,7 @@ function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, bl
       out.line(`block = v${terminator.condition} !== 0n ? ${terminator.then} : ${terminator.otherwise}; continue;`);
       return;
     case "guard":
-      if (terminator.rounds === undefined) out.line(`block = g${block}++ < ${GUARD_ROUNDS} ? ${terminator.body} : ${terminator.exit}; continue;`);
-      else out.line(`block = ${terminator.body}; continue;`);
+      out.line(`if (++rounds === ${ROUNDS_AT_ONCE}) { rounds = 0; runtime.rest(); }\nblock = ${terminator.body}; continue;`);
       return;
     case "return":
       out.line(callback ? `return ${terminator.stop === true};` : "return;");

@@ -139,6 +139,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "aggregate-read":
       writeAggregateRead(out, instruction);
       return;
+    case "loop-cut": return; // Here it never is.
     case "rounds": throw new InternalError("rounds of a loop that are called, on the host");
     case "for-each": {
       const callback = out.callback(instruction.callback);

@@ -7,7 +7,7 @@ import { partAt } from "../../language/source-parts.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
-import type { EventSchema, WatchedPlace } from "../plan.ts";
+import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
 import { usedBuiltins } from "../uses.ts";
 import { Watches } from "../watches.ts";
 import * as expressions from "./expressions.ts";
@@ -29,6 +29,7 @@ export interface LoweredProgram {
   readonly module: IrModule;
   readonly schemas: readonly EventSchema[];
   readonly watches: readonly WatchedPlace[];
+  readonly loops: readonly CountedLoop[];
   readonly timeFormats: readonly string[];
   readonly packetFiles: readonly string[];
   readonly regions: Regions;
@@ -60,12 +61,13 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     schemas: [],
     timeFormats: [],
     packetFiles: [],
+    loops: [],
     // Of those that ask which probe they are at: a wildcard may have ten thousand names.
     probeNames: probeNames(checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe"))),
     ...(settings.watch ? { watches: new Watches() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
-  const regions = layRegions(module.maps, module.schemas.length, settings.growing, module.watches?.list.length);
+  const regions = layRegions(module.maps, module.schemas.length, settings.growing, module.watches?.list.length, module.loops.length);
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
@@ -73,6 +75,8 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
       { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
+    loops: module.loops.map((span, i) => (
+      { place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.loopOffsets[i] })),
     regions,
     handlers,
   };

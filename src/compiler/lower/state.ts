@@ -40,6 +40,8 @@ export interface ModuleState {
   readonly timeFormats: string[];
   readonly packetFiles: string[];
   readonly probeNames: string[];
+  /** Loops that the kernel may cut short, by their places in the script. */
+  readonly loops: Span[];
   /** With `-k`. */
   readonly watches?: Watches;
 }

@@ -204,6 +204,7 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
   build.start(head);
   const edges = build.guard();
   build.start(edges.exit);
+  countCut(f, s);
   build.jump(exit);
   build.start(edges.body);
   f.condition(s.condition, body, exit);
@@ -214,6 +215,14 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
   build.seal(head);
   build.seal(exit);
   build.start(exit);
+}
+
+/** Where the kernel cuts a loop short. */
+function countCut({ build, module, handler }: FunctionState, { span }: Statement): void {
+  if (handler.placement !== "kernel") return;
+  // One however often it is compiled.
+  const known = module.loops.findIndex(({ start, end }) => start === span.start && end === span.end);
+  build.emit({ op: "loop-cut", loop: known >= 0 ? known : module.loops.push(span) - 1 });
 }
 
 /** A loop's body: `continue` goes to the next round, `break` to the exit. */
@@ -239,6 +248,7 @@ function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void 
   build.start(head);
   const edges = build.guard(rounds);
   build.start(edges.exit);
+  countCut(f, s);
   build.jump(exit);
   build.start(edges.body);
   const more = build.branch(build.compare("slt", build.read(counter), to));

@@ -58,6 +58,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "aggregate-read":
     case "stack-length":
     case "rounds":
+    case "loop-cut":
     case "parse-address": return i;
     case "entry-load":
     case "entry-copy": return { ...i, entry: to(i.entry) };
@@ -121,6 +122,7 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "map-load":
     case "map-has":
     case "map-length":
+    case "loop-cut":
     case "signal":
     case "override":
     case "percpu-address":
@@ -236,6 +238,7 @@ export function isPure(instruction: Instruction): boolean {
     case "aggregate":
     case "for-each":
     case "rounds":
+    case "loop-cut":
     case "emit":
     case "signal":
     case "override":
