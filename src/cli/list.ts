@@ -5,7 +5,7 @@ import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { isTerminal } from "../linux/ffi.ts";
-import { takeRefusals } from "../linux/others-files.ts";
+import { takeRefusals } from "../linux/refused-files.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
 import { shownText } from "../output/shown-text.ts";
 import { during, tell } from "./files.ts";

@@ -1,5 +1,6 @@
 // The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
+import { version } from "../../package.json";
 import { errorText } from "./errors.ts";
 import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
@@ -57,7 +58,7 @@ function traces({ help, version, fmt, info, list, emit, suite, debug }: Options)
 
 async function dispatch(options: Options, build: string | undefined): Promise<number> {
   if (options.help) return write((await import("./help.ts")).helpText());
-  if (options.version) return write(`strobe v${(await import("../../package.json")).version}\n`);
+  if (options.version) return write(`strobe v${version}\n`);
   if (options.fmt) {
     const { readScript } = await import("./script.ts");
     return (await import("./format.ts")).formatText(readScript(options, false).source);

@@ -2,7 +2,6 @@
 import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { errnoName } from "./error.ts";
-import { heldProgram } from "./held-program.ts";
 import { makePipe } from "./pipe.ts";
 
 export interface TracedChild {
@@ -75,7 +74,7 @@ function start(words: readonly string[], gate: number): ChildProcess {
   // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const stdio: StdioOptions = ["inherit", "inherit", "inherit", gate, "pipe"];
-  const held = heldProgram();
+  const held = (require("./held-program.ts") as typeof import("./held-program.ts")).heldProgram();
   if (held !== undefined) {
     const child = spawn(`/proc/self/fd/${held}`, words, { stdio });
     closeSync(held);

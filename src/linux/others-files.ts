@@ -3,6 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync, type BigIntStats } from "node:fs";
 import { errnoName } from "./error.ts";
 import { closeFd, cString, syscall } from "./ffi.ts";
+import { refusal, type RefusedFile } from "./refused-files.ts";
 
 /** The same on every architecture. */
 const OPENAT2 = 437;
@@ -14,18 +15,6 @@ const O_CLOEXEC = 0o2000000;
 const O_PATH = 0o10000000;
 /** Symbolic links, absolute ones and `..` stay below the folder that the path is in (openat2(2), Linux 5.6). */
 const RESOLVE_IN_ROOT = 0x10n;
-
-/** A file that is there, and is not to be read; `message` says why. */
-export class RefusedFile extends Error {
-  readonly code = "REFUSED";
-  readonly path: string;
-
-  constructor(path: string, reason: string) {
-    super(reason);
-    this.name = "RefusedFile";
-    this.path = path;
-  }
-}
 
 export interface OthersFile {
   readonly descriptor: number;
@@ -123,30 +112,4 @@ function kindOf(stat: BigIntStats): string {
   if (stat.isSymbolicLink()) return "a symbolic link";
   if (stat.isSocket()) return "a socket";
   return "a device";
-}
-
-/** By reason: the paths, and how many of them have not been told yet, beginning with which. */
-const refusals = new Map<string, { readonly paths: Set<string>; first: string; count: number }>();
-const pathsKept = 1024;
-const reasonsKept = 64;
-
-function refusal(path: string, reason: string, expected = false): RefusedFile {
-  if (!expected) {
-    const known = refusals.get(reason) ?? { paths: new Set(), first: path, count: 0 };
-    if (refusals.size < reasonsKept) refusals.set(reason, known);
-    if (!known.paths.has(path)) {
-      if (known.count++ === 0) known.first = path;
-      if (known.paths.size < pathsKept) known.paths.add(path);
-    }
-  }
-  return new RefusedFile(path, reason);
-}
-
-/** What was refused since this was asked, a line a reason, each with its count. Folders are not told: patterns meet them. */
-export function takeRefusals(): string[] {
-  return [...refusals].flatMap(([reason, refused]) => {
-    const { first, count } = refused;
-    refused.count = 0;
-    return count === 0 ? [] : `${first} is not read: ${reason}${count > 1 ? ` (and ${count - 1} more like it)` : ""}`;
-  });
 }

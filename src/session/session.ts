@@ -2,7 +2,7 @@
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { testRun } from "../linux/bpf.ts";
-import { takeRefusals } from "../linux/others-files.ts";
+import { takeRefusals } from "../linux/refused-files.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
 import { Attachments, isEdge } from "./attachments.ts";
