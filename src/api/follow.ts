@@ -103,7 +103,7 @@ export class Follower implements Disposable {
         if (grown === undefined) continue;
         if (grown.plan === undefined) throw new ScriptError(source, grown.diagnostics);
         const count = this.#session?.extend(grown.plan) ?? 0;
-        log(`process ${pid} opened ${files.join(", ")}: attached ${count} more ${count === 1 ? "site" : "sites"}`);
+        log(`process ${pid} opened ${files.join(", ")}: attached ${count} more ${count === 1 ? "probe" : "probes"}`);
       } catch (error) {
         // What is traced goes on.
         const reason = error instanceof ScriptError ? error.diagnostics[0]?.message : error instanceof Error ? error.message : String(error);

@@ -23,6 +23,7 @@ import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, packetsMap, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
+import { placesTogether } from "./places-together.ts";
 import type { HostProgram, KernelMap, KernelProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { pairReturns } from "./return-pairs.ts";
@@ -149,6 +150,7 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 function resolveProbes(program: Program, system: System, options: CompileOptions, own: ReadonlySet<Probe>): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
   const diagnostics: Diagnostic[] = [];
   const open: OpenSpec[] = [];
+  let specs = 0;
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
   const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
@@ -160,13 +162,13 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
     };
     const unmatched: Diagnostic[] = [];
     const variants = probe.specs.flatMap((spec) => {
-      const found = openSpec(traced, spec, resolveOptions);
+      const found = openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution = found === undefined ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions) : resolveOpen(found, system);
       // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
       const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
       for (const diagnostic of resolution.diagnostics) (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
-      return resolution.variants;
+      return placesTogether(resolution.variants, specs++);
     });
     if (variants.length === 0) diagnostics.push(...unmatched);
     const shared = shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);

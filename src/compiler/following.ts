@@ -7,6 +7,7 @@ import type { Provider, Resolution, ResolveOptions } from "../providers/provider
 import { findProvider } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
+import { placesTogether } from "./places-together.ts";
 import type { Plan } from "./plan.ts";
 
 // Loaded when a script has such specs.
@@ -18,6 +19,8 @@ type Variant = ResolvedProbe["variants"][number];
 export interface OpenSpec {
   readonly probe: Probe;
   readonly spec: ProbeSpec;
+  /** Of the script's attach points. */
+  readonly number: number;
   readonly provider: Provider;
   /** What it says of the file: a name or a pattern. */
   readonly target: string;
@@ -25,11 +28,11 @@ export interface OpenSpec {
 }
 
 /** Only where processes are traced that are known: with `-p` and `-c`. */
-export function openSpec(probe: Probe, spec: ProbeSpec, options: ResolveOptions): OpenSpec | undefined {
+export function openSpec(probe: Probe, spec: ProbeSpec, number: number, options: ResolveOptions): OpenSpec | undefined {
   const provider = findProvider(spec.provider);
   if (provider?.inFiles === undefined || (options.pid === undefined && options.command === undefined)) return undefined;
   const target = follow().openTarget(spec, provider, options.pid);
-  return target === undefined ? undefined : { probe, spec, provider, target, options };
+  return target === undefined ? undefined : { probe, spec, number, provider, target, options };
 }
 
 /** As at any time, but that it is no mistake when nothing is there yet. */
@@ -87,11 +90,11 @@ export class Following {
    */
   grow(files: readonly string[], pid: number): GrownPlan | undefined {
     const more = this.#specs.flatMap((open): ResolvedProbe[] => {
-      const { probe, spec, provider, target, options } = open;
+      const { probe, spec, number, provider, target, options } = open;
       const meant = files.filter((file) => follow().meansFile(target, file));
       if (meant.length === 0) return [];
       const known = this.#placesOf(probe);
-      const found = follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants
+      const found = placesTogether(follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants, number)
         .map((variant) => ({ ...variant, sites: variant.sites.filter((site) => known.add(site)) }))
         .filter(({ sites }) => sites.length > 0);
       return found.length === 0 ? [] : [{ probe, variants: this.#share(found, options.uses) }];

@@ -12,7 +12,7 @@ export class Attaching {
   readonly #request: AttachRequest;
   readonly #descriptors: number[] = [];
   readonly #failed: Attachment["failed"][number][] = [];
-  #attached = 0;
+  readonly #attached: SiteRef[] = [];
 
   constructor(request: AttachRequest) {
     this.#request = request;
@@ -33,7 +33,7 @@ export class Attaching {
       const partSites = part.map((i) => sites[i]);
       try {
         this.#descriptors.push(open(partSites, part.map((i) => cookies[i] ?? 0n)));
-        this.#attached += part.length;
+        for (const site of partSites) this.#attached.push(site);
       } catch (error) {
         if (!(error instanceof LinuxError)) throw error;
         // Halving helps when some site is bad, not when the kernel refuses the program or the kind of link.
@@ -53,7 +53,7 @@ export class Attaching {
   #tryTo(sites: readonly SiteRef[], open: () => readonly number[]): void {
     try {
       this.#descriptors.push(...open());
-      this.#attached += sites.length;
+      this.#attached.push(...sites);
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
       this.#fail(sites, error);

@@ -70,7 +70,7 @@ test("what the kernel refuses of a wildcard is left out, unless that is all of i
   const wildcardOf = ({ data }: SiteRef): string | undefined => (data as KprobeSite).wildcard;
   const [a, b, c, alone] = [site("kprobe:a", "kprobe:*"), site("kprobe:b", "kprobe:*"), site("kprobe:c", "kprobe:*"), site("kprobe:alone")];
   const left = (failed: Attachment["failed"]): unknown => {
-    const attachment: Attachment = { attached: 1, failed, descriptors: [], [Symbol.dispose]() {} };
+    const attachment: Attachment = { attached: [c], failed, descriptors: [], [Symbol.dispose]() {} };
     const { failed: stillFailed, skipped = [] } = withoutRefused(attachment, [a, b, c, alone], wildcardOf);
     return [stillFailed.map((one) => `${one.site.name}: ${one.reason}`), skipped.map(({ probe, reason }) => `${probe}: ${reason}`)];
   };

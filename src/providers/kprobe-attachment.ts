@@ -102,6 +102,8 @@ function wildcardOf({ data }: SiteRef): string | undefined {
 
 /** A session's link stands for two probes at each function: the entries are the first half of the sites. */
 function ofBothEnds(attachment: Attachment, sites: readonly SiteRef[]): Attachment {
-  const returned = attachment.failed.map((one) => ({ ...one, site: sites[sites.indexOf(one.site) + sites.length / 2] }));
-  return { ...attachment, attached: attachment.attached * 2, failed: [...attachment.failed, ...returned] };
+  const functions = sites.length / 2;
+  const returned = attachment.failed.map((one) => ({ ...one, site: sites[sites.indexOf(one.site) + functions] }));
+  const failed = new Set(attachment.failed.map(({ site }) => site));
+  return { ...attachment, attached: sites.filter((_, i) => !failed.has(sites[i % functions])), failed: [...attachment.failed, ...returned] };
 }

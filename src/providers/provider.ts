@@ -93,7 +93,7 @@ export interface Measured { readonly runs: number; readonly nanoseconds: number 
 
 /** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
 export interface Attachment extends Disposable {
-  readonly attached: number;
+  readonly attached: readonly SiteRef[];
   /** Sites that could not be attached, and why; `ofPlace`: another place might do. */
   readonly failed: readonly { readonly site: SiteRef; readonly reason: string; readonly ofPlace?: boolean }[];
   /** Of what a wildcard took in, what the kernel does not allow: a warning, and the rest goes on. */

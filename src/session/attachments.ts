@@ -1,6 +1,7 @@
 // What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
+import type { SiteRef } from "../language/check/checked.ts";
 import type { Attacher, Attachment, Measured } from "../providers/provider.ts";
 import { missedEvents } from "./counters.ts";
 import { detachAll } from "./detach.ts";
@@ -35,8 +36,10 @@ export function isEdge(provider: string): boolean {
 }
 
 export class Attachments {
-  /** Sites attached so far; begin and end have none. */
-  sites = 0;
+  /** Probes attached so far, several places of one (SiteRef.among) as one; begin and end are none of them. */
+  probes = 0;
+  /** Those of several places, by number and name. */
+  readonly #ofSeveralPlaces = new Set<string>();
   readonly #options: AttachmentsOptions;
   /** Of those that are attached still. */
   readonly #ofProgram = new Map<LoadedProgram, Attachment>();
@@ -57,11 +60,11 @@ export class Attachments {
     for (const { loaded } of probes) {
       const { program } = loaded;
       const attachment = this.#ofProgram.get(loaded)!;
-      this.sites += attachment.attached;
+      this.#count(attachment.attached);
       for (const { site, reason } of attachment.failed) failed.push({ probe: site.name, reason });
       for (const text of attachment.notes ?? []) trouble({ kind: "message", text });
       for (const { probe, reason } of attachment.skipped ?? []) trouble({ kind: "attach", probe, reason });
-      log(`attached ${program.name} to ${attachment.attached} of ${program.sites.length} sites`);
+      log(`attached ${program.name} to ${attachment.attached.length} of ${program.sites.length} sites`);
     }
     if (failed.length === 0) return;
     switch (missingProbes) {
@@ -70,6 +73,16 @@ export class Attachments {
         for (const { probe, reason } of failed) trouble({ kind: "attach", probe, reason });
         return;
       case "ignore": return;
+    }
+  }
+
+  #count(sites: readonly SiteRef[]): void {
+    this.probes += sites.length;
+    for (const { among, name } of sites) {
+      if (among === undefined) continue;
+      const probe = `${among} ${name}`;
+      if (this.#ofSeveralPlaces.has(probe)) this.probes--;
+      else this.#ofSeveralPlaces.add(probe);
     }
   }
 
@@ -94,7 +107,7 @@ export class Attachments {
 
   /** Whether there is anything that fires by itself. */
   get firing(): boolean {
-    return [...this.#ofProgram.values()].some((attachment) => !attachment.run && attachment.attached > 0);
+    return [...this.#ofProgram.values()].some((attachment) => !attachment.run && attachment.attached.length > 0);
   }
 
   /** Watchpoints of an address fire no more. */

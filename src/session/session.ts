@@ -69,7 +69,7 @@ export interface SessionEnd {
 }
 
 export interface Session extends AsyncDisposable {
-  /** Attached sites and host programs. */
+  /** Attached probes, several places of one as one, and host programs. */
   readonly attached: number;
   /** pid of the -c command. */
   readonly childPid: number | undefined;
@@ -90,7 +90,7 @@ export interface Session extends AsyncDisposable {
   stats(): SessionStats | undefined;
   /**
    * Takes over a plan that has grown: this one's maps, programs and events, and more programs and events behind them. They are
-   * loaded and attached; how many sites were is told. Nothing after the end. @throws LinuxError, AttachError
+   * loaded and attached; how many probes came is told. Nothing after the end. @throws LinuxError, AttachError
    */
   extend(plan: Plan): number;
 }
@@ -201,7 +201,7 @@ class LiveSession implements Session {
   get attached(): number {
     // begin and end count even where begin was the end of it.
     const edges = this.#plan.programs.reduce((sum, { provider, sites }) => isEdge(provider) ? sum + sites.length : sum, 0);
-    return this.#attachments.sites + edges + this.#hosts.sites;
+    return this.#attachments.probes + edges + this.#hosts.sites;
   }
 
   get childPid(): number | undefined {

@@ -80,7 +80,7 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
     work();
     const runs = programs.reduce((sum, program) => sum + progInfo(program).runCount, 0);
     return {
-      runs, attached: attachments.reduce((sum, one) => sum + one.attached, 0),
+      runs, attached: attachments.reduce((sum, one) => sum + one.attached.length, 0),
       failed: attachments.flatMap((one) => one.failed.map(({ site, reason }) => `${site.name}: ${reason}`)),
     };
   } finally {
@@ -143,7 +143,7 @@ describe("attaching", () => {
     using attachment = findAttacher("uprobe")!.attach({ program, binding: context.context, sites: [beyond, site], cookies: [1n, 2n] });
     run();
     assert.equal(progInfo(program).runCount, 5);
-    assert.equal(attachment.attached, 1);
+    assert.deepEqual(attachment.attached, [site]);
     assert.deepEqual(attachment.failed.map((failure) => failure.site.name), ["beyond"]);
     closeFd(program);
   });

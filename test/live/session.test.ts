@@ -102,7 +102,7 @@ function countingProgram(): KernelProgram {
 const raw: Attacher = {
   attach({ program, sites: [site] }) {
     const descriptors = [rawTracepointOpen(String(site.data), program)];
-    return { attached: 1, failed: [], descriptors, [Symbol.dispose]: () => assert.fail("what names descriptors is not disposed") };
+    return { attached: [site], failed: [], descriptors, [Symbol.dispose]: () => assert.fail("what names descriptors is not disposed") };
   },
 };
 
@@ -240,7 +240,7 @@ test("the end of a -p process ends the session", deadline, async () => {
 test("probes that cannot attach are an error or a warning, as configured; a refused program leaves nothing", deadline, async () => {
   const program = countingProgram();
   const failing: Attacher = {
-    attach: ({ sites }) => ({ attached: 0, failed: sites.map((site) => ({ site, reason: "no" })), descriptors: [], [Symbol.dispose]() {} }),
+    attach: ({ sites }) => ({ attached: [], failed: sites.map((site) => ({ site, reason: "no" })), descriptors: [], [Symbol.dispose]() {} }),
   };
   const plan = { ...basePlan, programs: [program] };
   await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {

@@ -53,6 +53,8 @@ export interface SiteRef {
   readonly func?: string;
   /** With the context's dispatch: the number to match. */
   readonly match?: bigint;
+  /** One of several places of its name: the number of the attach point that means them all. Together they are one probe. */
+  readonly among?: number;
   readonly data: unknown;
 }
 

@@ -1,0 +1,20 @@
+// Several places of one probe: the locations of a USDT probe, copies of an inlined function, the ends of a function.
+import type { ResolvedProbe } from "../language/check/checked.ts";
+
+type Variant = ResolvedProbe["variants"][number];
+
+/** What one attach point means, its places of one name marked with its number, so that they count as one probe in however many programs. */
+export function placesTogether(variants: readonly Variant[], spec: number): readonly Variant[] {
+  const names = new Set<string>();
+  const several = new Set<string>();
+  for (const { context, sites } of variants) {
+    // Elsewhere a name is one place.
+    if (context === "host" || context.programType !== "kprobe") continue;
+    for (const { name } of sites) {
+      if (names.has(name)) several.add(name);
+      else names.add(name);
+    }
+  }
+  if (several.size === 0) return variants;
+  return variants.map((variant) => ({ ...variant, sites: variant.sites.map((site) => (several.has(site.name) ? { ...site, among: spec } : site)) }));
+}
