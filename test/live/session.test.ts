@@ -234,7 +234,7 @@ test("the end of a -p process ends the session", deadline, async () => {
   const session = await openSession(basePlan, options(consumer, { pid: sleeper.pid }));
   sleeper.kill();
   assert.deepEqual(await session.ended, { exitCode: 0, reason: "target" });
-  await assert.rejects(openSession(basePlan, options(consumer, { pid: sleeper.pid })), /no process/);
+  await assert.rejects(openSession(basePlan, options(consumer, { pid: sleeper.pid })), /no such process/);
 });
 
 test("probes that cannot attach are an error or a warning, as configured; a refused program leaves nothing", deadline, async () => {

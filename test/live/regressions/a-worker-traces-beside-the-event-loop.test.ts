@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 let busy = "";
 let objects = "";
 before(() => {
-  busy = compileC(folder.path, "busy", "__attribute__((noinline)) int spin(volatile int *n) { return ++*n; }\nint main(void) { volatile int n = 0; for (;;) spin(&n); }\n");
+  busy = compileC(folder.path, "busy", "__attribute__((noinline)) int spin(volatile int *n) { for (int i = 0; i < 1000; i++) ++*n; return *n; }\nint main(void) { volatile int n = 0; for (;;) spin(&n); }\n");
   objects = bpfObjects();
 });
 after(async () => {

@@ -7,8 +7,8 @@ const objects = bpfObjects();
 after(() => nothingLeft(objects));
 
 /** Runs a script until it has printed a word, and how it ends by a signal. */
-async function signalled(signal: NodeJS.Signals, word: string, script: string): Promise<{ readonly stdout: string; readonly stderr: string; readonly seconds: number }> {
-  const running = startStrobe(["--unsafe", "-q", "-e", script]);
+async function signalled(signal: NodeJS.Signals, word: string, script: string, ...options: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string; readonly seconds: number }> {
+  const running = startStrobe(["--unsafe", "-q", "-e", script, ...options]);
   while (!running.stdout().includes(word)) await new Promise((resolve) => setTimeout(resolve, 20));
   const before = performance.now();
   running.child.kill(signal);
@@ -21,9 +21,13 @@ describe("a signal ends", () => {
   // It took 25 seconds and a SIGKILL, which the deadline of such a run is before.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(`a queue of thousands: ${signal}`, async () => {
-      const { stdout, stderr } = await signalled(signal, "foo\nfoo\n", 'tracepoint:sched:sched_switch { system("echo foo"); } end { system("echo end"); }');
-      assert.match(stdout, /^(foo\n)+end\n\n\n$/);
-      assert.match(stderr, /^WARNING: \d+ commands? of system\(\) not run: strobe was told to end$/m);
+      const program = `python3 -c 'import os, time; [os.getpid() for i in range(5000)]; os.write(1, b"all" + bytes([10])); time.sleep(60)'`;
+      const script = 'tracepoint:syscalls:sys_enter_getpid /pid == cpid/ { @events++; system("echo foo"); } end { system("echo end"); }';
+      const { stdout, stderr } = await signalled(signal, "all", script, "-c", program);
+      const [, left] = /^WARNING: (\d+) commands of system\(\) not run: strobe was told to end$/m.exec(stderr) ?? [];
+      const [, foos = "", events] = /^((?:foo\n)*)end\n\n\n@events: (\d+)\n$/.exec(stdout.replace("all\n", "")) ?? assert.fail(stdout.slice(-200));
+      assert.ok(Number(left) > 0, stderr);
+      assert.equal(foos.length / "foo\n".length + Number(left), Number(events));
     });
   }
 
