@@ -25,7 +25,7 @@ const busybox = "/bin/busybox";
 
 export function initramfs(kernel: KernelFiles, { jobs, files = {}, modules = [] }: GuestContents): readonly Uint8Array[] {
   const archive = new Archive();
-  for (const folder of ["/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/modules", "/jobs"]) archive.folder(folder);
+  for (const folder of ["/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/var", "/var/cache", "/modules", "/jobs"]) archive.folder(folder);
   archive.file(busybox, readFileSync(realpathSync(busybox)), true);
   for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n")) archive.link(`/bin/${applet}`, "busybox");
   archive.link("/usr/bin/env", "/bin/busybox");
