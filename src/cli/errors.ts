@@ -29,7 +29,7 @@ function plainErrorText(error: unknown, verbose: boolean): string {
   }
   if (isDamage(error)) {
     const place = verbose ? `${error.stack}\n` : "";
-    return `strobe: ${error.message}\n${place}A program that is probed, or its debug file, is damaged or cut short: build it again, or copy it anew.\n`;
+    return `strobe: ${error.message}\n${place}${error.file === undefined ? "A program that is probed, or its debug file," : "The file"} is damaged or cut short: build it again, or copy it anew.\n`;
   }
   if (error instanceof LinuxError) return `${privileges}strobe: ${error.message}\n${kernelTooOld()}`;
   if (error instanceof AttachError) {

@@ -86,12 +86,12 @@ function* probesOfScript(options: Options): Iterable<Listed> {
   if (none && errors.length > 0) throw new ScriptError(program.source, errors);
 }
 
-/** What is wrong with a file that the pattern means is thrown with the pattern. */
+/** What is wrong with a file that the pattern means is thrown with the pattern, where it does not name the file. */
 function* probesOf(pattern: string, { verbose, pid }: Options): Iterable<Listed> {
   try {
     yield* listProbes(pattern, thisMachine(), { verbose, pid });
   } catch (error) {
-    if (isDamage(error)) error.message += `, looking for \`${pattern}\``;
+    if (isDamage(error) && error.file === undefined) error.message += `, looking for \`${pattern}\``;
     throw error;
   }
 }

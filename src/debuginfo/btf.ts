@@ -3,6 +3,7 @@
 // The running kernel's BTF is over 5 MB with 100 000 types, and start-up is everything: opening it is one pass over the
 // records that notes where each begins. Names are found by searching the string section's bytes; types are decoded when asked.
 
+import { DamageError } from "./damage.ts";
 import { RecordIndex, StringIndex } from "./name-index.ts";
 
 /** What BTF_KIND_… numbers are called here; the index is the number. */
@@ -56,9 +57,9 @@ export type BtfType =
   | { readonly kind: "declaration-tag"; readonly name: string; readonly type: number; readonly component: number };
 
 /** The bytes are not BTF, or are damaged. */
-export class BtfError extends Error {
-  constructor(message: string) {
-    super(`malformed BTF: ${message}`);
+export class BtfError extends DamageError {
+  constructor(what: string) {
+    super("BTF", what);
     this.name = "BtfError";
   }
 }

@@ -1,5 +1,6 @@
 // ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
 // A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
+import { DamageError } from "./damage.ts";
 import { buildIdIn } from "./elf-notes.ts";
 
 /**
@@ -8,19 +9,21 @@ import { buildIdIn } from "./elf-notes.ts";
  */
 export interface Bytes {
   readonly size: number;
+  /** The file's, where they are one's. */
+  readonly path?: string | undefined;
   read(offset: number, length: number, room?: Buffer): Buffer;
 }
 
 /** A file that is in memory already. */
-export function bytesOf(memory: Uint8Array): Bytes {
+export function bytesOf(memory: Uint8Array, path?: string): Bytes {
   const buffer = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength);
-  return { size: buffer.length, read: (offset, length) => buffer.subarray(offset, offset + length) };
+  return { size: buffer.length, path, read: (offset, length) => buffer.subarray(offset, offset + length) };
 }
 
 /** The bytes are not an ELF file, or are damaged. */
-export class ElfError extends Error {
-  constructor(message: string) {
-    super(`malformed ELF file: ${message}`);
+export class ElfError extends DamageError {
+  constructor(what: string, file?: string) {
+    super("ELF file", what, file);
     this.name = "ElfError";
   }
 }
@@ -54,8 +57,10 @@ const PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4;
 const SHT_NOBITS = 8;
 const SHF_COMPRESSED = 0x800;
 const COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2;
-/** What one section may grow to when decompressed. */
-const INFLATE_LIMIT = 2 ** 30;
+/** Bytes that a section may have which is read as a whole; decompressed, where it is not stored as it is. */
+const WHOLE_LIMIT = 2 ** 30;
+/** Characters of a section's name in a message. */
+const NAME_LIMIT = 64;
 
 export class Elf {
   readonly bytes: Bytes;
@@ -71,15 +76,15 @@ export class Elf {
   /** @throws ElfError */
   constructor(bytes: Bytes) {
     this.bytes = bytes;
-    const ident = this.read(0, 20);
-    if (ident.readUInt32BE(0) !== 0x7f454c46) throw new ElfError("wrong magic number");
-    if (ident[4] !== 1 && ident[4] !== 2) throw new ElfError("unknown class");
-    if (ident[5] !== 1) throw new ElfError("big-endian files are not supported");
+    const ident = this.read(0, 20, undefined, "the header");
+    if (ident.readUInt32BE(0) !== 0x7f454c46) throw this.#damaged("wrong magic number");
+    if (ident[4] !== 1 && ident[4] !== 2) throw this.#damaged("unknown class");
+    if (ident[5] !== 1) throw this.#damaged("big-endian files are not supported");
     this.wide = ident[4] === 2;
     this.type = ident.readUInt16LE(16);
     const machine = ident.readUInt16LE(18);
     this.machine = machine === 62 ? "x86-64" : machine === 183 ? "arm64" : "other";
-    const header = this.read(0, this.wide ? 64 : 52);
+    const header = this.read(0, this.wide ? 64 : 52, undefined, "the header");
     const counts = this.wide ? 54 : 42;
     this.#segmentsAt = {
       offset: this.#word(header, this.wide ? 32 : 28),
@@ -91,17 +96,24 @@ export class Elf {
     };
   }
 
-  /** Bytes of the file. @throws ElfError outside it */
-  read(offset: number, length: number, room?: Buffer): Buffer {
-    if (!(offset >= 0 && length >= 0 && offset + length <= this.bytes.size)) throw new ElfError("something lies outside the file");
+  /** Bytes of the file. @throws ElfError outside it, with what they are */
+  read(offset: number, length: number, room?: Buffer, what = "what it refers to"): Buffer {
+    const { size } = this.bytes;
+    if (!(offset >= 0 && length >= 0 && offset + length <= size)) {
+      throw this.#damaged(`${what} ${offset >= size ? "lies behind" : "reaches beyond"} the end of the file`);
+    }
     return this.bytes.read(offset, length, room);
+  }
+
+  #damaged(what: string): ElfError {
+    return new ElfError(what, this.bytes.path);
   }
 
   get segments(): readonly Segment[] {
     if (this.#segments !== undefined) return this.#segments;
     const { offset, count, size } = this.#segmentsAt;
-    if (count > 0 && size < (this.wide ? 56 : 32)) throw new ElfError("program headers are too small");
-    const table = this.read(offset, count * size);
+    if (count > 0 && size < (this.wide ? 56 : 32)) throw this.#damaged("program headers are too small");
+    const table = this.read(offset, count * size, undefined, "the table of program headers");
     const segments: Segment[] = [];
     for (let at = 0; at < table.length; at += size) {
       segments.push(this.wide
@@ -124,14 +136,14 @@ export class Elf {
     const { offset, size } = this.#sectionsAt;
     let { count, names } = this.#sectionsAt;
     if (offset === 0) return (this.#sections = []);
-    if (size < (this.wide ? 64 : 40)) throw new ElfError("section headers are too small");
+    if (size < (this.wide ? 64 : 40)) throw this.#damaged("section headers are too small");
     // Where the numbers do not fit their 16 bits, the first section header has them.
     if (count === 0 || names === 0xffff) {
-      const first = this.read(offset, size);
+      const first = this.read(offset, size, undefined, "the section table");
       if (count === 0) count = this.#word(first, this.wide ? 32 : 20);
       if (names === 0xffff) names = first.readUInt32LE(this.wide ? 40 : 24);
     }
-    const table = this.read(offset, count * size);
+    const table = this.read(offset, count * size, undefined, "the section table");
     const raw: Section[] = [];
     const nameOffsets: number[] = [];
     for (let at = 0; at < table.length; at += size) {
@@ -159,22 +171,24 @@ export class Elf {
   /** A section's bytes, decompressed where they are (zlib, zstd). @throws ElfError */
   content(section: Section): Buffer {
     if (section.type === SHT_NOBITS) return Buffer.alloc(0);
-    const stored = this.read(section.offset, section.size);
+    const what = `section ${section.name === "" ? section.index : section.name.slice(0, NAME_LIMIT)}`;
+    if (section.size > WHOLE_LIMIT) throw this.#damaged(`${what} is too large (${section.size} bytes)`);
+    const stored = this.read(section.offset, section.size, undefined, what);
     if ((section.flags & SHF_COMPRESSED) === 0) return stored;
     const header = this.wide ? 24 : 12;
-    if (stored.length < header) throw new ElfError("a compressed section is shorter than its header");
+    if (stored.length < header) throw this.#damaged(`${what} is compressed, and shorter than the header of that`);
     const kind = stored.readUInt32LE(0);
     if (kind !== COMPRESS_ZLIB && kind !== COMPRESS_ZSTD) {
-      throw new ElfError(`section ${section.name} is compressed in an unsupported way (${kind})`);
+      throw this.#damaged(`${what} is compressed in an unsupported way (${kind})`);
     }
     const size = this.wide ? this.#word(stored, 8) : stored.readUInt32LE(4);
-    if (size > INFLATE_LIMIT) throw new ElfError(`section ${section.name} is too large`);
+    if (size > WHOLE_LIMIT) throw this.#damaged(`${what} is too large (${size} bytes)`);
     try {
       // Loaded only here: few sections are compressed, and every start would pay for it.
       if (kind === COMPRESS_ZSTD) return unpackedZstd(stored.subarray(header), size);
       return process.getBuiltinModule("node:zlib").inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
     } catch {
-      throw new ElfError(`section ${section.name} does not decompress`);
+      throw this.#damaged(`${what} does not decompress`);
     }
   }
 
@@ -202,7 +216,7 @@ export class Elf {
   get buildId(): string | undefined {
     for (const segment of this.segments) {
       if (segment.type !== PT_NOTE) continue;
-      const id = buildIdIn(this.read(segment.offset, segment.fileSize));
+      const id = buildIdIn(this.read(segment.offset, segment.fileSize, undefined, "a segment of notes"));
       if (id !== undefined) return id;
     }
     // Files without segments of their own (split debug info keeps the note's section).
@@ -213,7 +227,7 @@ export class Elf {
   /** The dynamic loader's path; only executables that need one have it. */
   get interpreter(): string | undefined {
     const segment = this.segments.find(({ type }) => type === PT_INTERP);
-    return segment === undefined ? undefined : textAt(this.read(segment.offset, segment.fileSize), 0);
+    return segment === undefined ? undefined : textAt(this.read(segment.offset, segment.fileSize, undefined, "the path of the loader"), 0);
   }
 
   /** An xz-compressed ELF file with more symbols, as Fedora's packages carry. See README: nothing decompresses it yet. */

@@ -28,8 +28,8 @@ interface Piece { readonly offset: number; readonly size: number; readonly conte
 
 /** `addresses`: where sections are, by name; those without are nowhere. @throws ElfError, also when a section is read */
 export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf {
-  if (!elf.wide || elf.type !== ET_REL) throw new ElfError("not a relocatable file of 64 bits");
-  if (elf.sections.length >= SHN_LORESERVE - 1) throw new ElfError("too many sections");
+  if (!elf.wide || elf.type !== ET_REL) throw new ElfError("not a relocatable file of 64 bits", elf.bytes.path);
+  if (elf.sections.length >= SHN_LORESERVE - 1) throw new ElfError("too many sections", elf.bytes.path);
   const placed = elf.sections.map((section) => ((section.flags & SHF_ALLOC) === 0 ? 0n : addresses.get(section.name) ?? 0n));
   const loaded = elf.sections.filter((section, i) => placed[i] !== 0n && section.size > 0);
   const names = new Names();
@@ -75,17 +75,17 @@ export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf
     for (const [word, value] of words.entries()) head.writeBigUInt64LE(value, at + 8 + word * 8);
   }
   pieces.unshift({ offset: 0, size: head.length, content: () => head });
-  return new Elf(bytesOfPieces(pieces, end));
+  return new Elf(bytesOfPieces(pieces, end, elf.bytes.path));
 }
 
-function bytesOfPieces(pieces: readonly Piece[], size: number): Bytes {
+function bytesOfPieces(pieces: readonly Piece[], size: number, path: string | undefined): Bytes {
   return {
-    size,
+    size, path,
     read: (offset, length) => {
       const piece = pieces.findLast((one) => one.offset <= offset && one.size > 0);
       if (piece === undefined || offset + length > piece.offset + piece.size) {
         if (length === 0) return Buffer.alloc(0);
-        throw new ElfError("something lies across sections");
+        throw new ElfError("something lies across sections", path);
       }
       return piece.content().subarray(offset - piece.offset, offset - piece.offset + length);
     },
@@ -96,7 +96,7 @@ function bytesOfPieces(pieces: readonly Piece[], size: number): Bytes {
 function sizeOf(elf: Elf, section: Section): number {
   const stored = (section.flags & SHF_COMPRESSED) === 0 || section.type === SHT_NOBITS;
   const size = stored ? section.size : Number(elf.read(section.offset + 8, 8).readBigUInt64LE());
-  if (size > largest) throw new ElfError(`section ${section.name} is too large`);
+  if (size > largest) throw new ElfError(`section ${section.name} is too large`, elf.bytes.path);
   return size;
 }
 
@@ -105,7 +105,7 @@ function contentOf(elf: Elf, section: Section, placed: readonly bigint[]): Buffe
   // A debug file leaves out what the module itself has.
   if (section.type === SHT_NOBITS) return Buffer.alloc(size);
   const stored = elf.content(section);
-  if (stored.length !== size) throw new ElfError(`section ${section.name} is not as long as it says`);
+  if (stored.length !== size) throw new ElfError(`section ${section.name} is not as long as it says`, elf.bytes.path);
   if (section.type === SHT_SYMTAB) return placedSymbols(stored, placed);
   if (!section.name.startsWith(".debug_")) return stored;
   const relocations = elf.section(`.rela${section.name}`);
@@ -125,7 +125,7 @@ function relocated(elf: Elf, section: Section, stored: Buffer, { name, link, ...
   const relocations = elf.content({ name, link, ...rest });
   const symbolTable = elf.sections[link] as Section | undefined;
   const known = elf.machine === "other" ? undefined : kinds[elf.machine];
-  if (symbolTable?.type !== SHT_SYMTAB || known === undefined) throw new ElfError(`the relocations of ${section.name} cannot be followed`);
+  if (symbolTable?.type !== SHT_SYMTAB || known === undefined) throw new ElfError(`the relocations of ${section.name} cannot be followed`, elf.bytes.path);
   const symbols = placedSymbols(elf.content(symbolTable), placed);
   const bytes = Buffer.from(stored);
   for (let at = 0; at + RELOCATION <= relocations.length; at += RELOCATION) {
@@ -134,8 +134,8 @@ function relocated(elf: Elf, section: Section, stored: Buffer, { name, link, ...
     const kind = known[type];
     const place = Number(relocations.readBigUInt64LE(at));
     const symbol = relocations.readUInt32LE(at + 12) * SYMBOL;
-    if (kind === undefined) throw new ElfError(`${section.name} has a relocation of an unknown kind (${type})`);
-    if (place + kind.bytes > bytes.length || symbol + SYMBOL > symbols.length) throw new ElfError(`a relocation of ${section.name} lies outside it`);
+    if (kind === undefined) throw new ElfError(`${section.name} has a relocation of an unknown kind (${type})`, elf.bytes.path);
+    if (place + kind.bytes > bytes.length || symbol + SYMBOL > symbols.length) throw new ElfError(`a relocation of ${section.name} lies outside it`, elf.bytes.path);
     const value = symbols.readBigUInt64LE(symbol + 8) + relocations.readBigInt64LE(at + 16) - (kind.relative ? placed[section.index] + BigInt(place) : 0n);
     if (kind.bytes === 8) bytes.writeBigUInt64LE(BigInt.asUintN(64, value), place);
     else bytes.writeUInt32LE(Number(BigInt.asUintN(32, value)), place);

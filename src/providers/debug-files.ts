@@ -1,11 +1,11 @@
 // Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod server.
 import { realpathSync, statSync, writeSync } from "node:fs";
 import { posix } from "node:path";
-import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import { DamageError } from "../debuginfo/damage.ts";
 import { openDebugInfo } from "../debuginfo/dwarf/debug-info.ts";
 import { alternateLink, hasDebugInfo, type Catalogs } from "../debuginfo/dwarf/input-files.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
-import { ElfError, type Elf } from "../debuginfo/elf.ts";
+import type { Elf } from "../debuginfo/elf.ts";
 import { KeptFiles } from "../store/kept-files.ts";
 import { plain } from "../store/whole.ts";
 import { downloaded } from "./debuginfod.ts";
@@ -37,7 +37,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
       package: () => elfAt(`${owner.path}.dwp`) ?? elfAt(`${found.path}.dwp`),
     });
   } catch (error) {
-    if (error instanceof DwarfError || error instanceof ElfError) return `${owner.shownPath}: ${error.message}`;
+    if (error instanceof DamageError) return error.in(owner.shownPath).message;
     throw error;
   }
 }

@@ -43,7 +43,8 @@ export function kernelImage(text: () => bigint | undefined, file = process.env["
     if (running === undefined) return "/proc/kallsyms hides where the kernel is: be root";
     return { binary, slide: running - linked };
   } catch (error) {
-    if (error instanceof ElfError || (error instanceof Error && "code" in error)) return `${found}: ${error.message}`;
+    if (error instanceof ElfError) return error.in(found).message;
+    if (error instanceof Error && "code" in error) return `${found}: ${error.message}`;
     throw error;
   }
 }

@@ -51,7 +51,7 @@ export class ModuleImages {
         return { binary: new LiveBinary(path, path, "", placedElf(elf, addresses)), slide: 0n };
       } catch (error) {
         if (!(error instanceof ElfError)) throw error;
-        other = `${path}: ${error.message}`;
+        other = error.in(path).message;
       }
     }
     return other ?? `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`;

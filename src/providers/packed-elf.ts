@@ -21,8 +21,8 @@ export function packedElfAt(path: string): Elf | undefined {
     return absent(error);
   }
   const bytes = unpacked(packed, ending);
-  if (bytes === undefined) throw new ElfError(`it cannot be unpacked as ${ending.slice(1)}: damaged, something else, too large${ending === ".xz" ? ", or liblzma is missing" : ""}`);
-  return new Elf(bytesOf(bytes));
+  if (bytes === undefined) throw new ElfError(`it cannot be unpacked as ${ending.slice(1)}: damaged, something else, too large${ending === ".xz" ? ", or liblzma is missing" : ""}`, path);
+  return new Elf(bytesOf(bytes, path));
 }
 
 function unpacked(packed: Buffer, ending: string): Buffer | undefined {

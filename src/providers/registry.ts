@@ -1,5 +1,6 @@
 // All providers, and where each is. A run loads those it uses: most know binaries and debug information that other probes need not.
 // A new kind of probe is a file and a line here.
+import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attachers.ts";
@@ -75,13 +76,14 @@ export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOpt
     return provider.resolve(spec, system, options);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return missing(spec, options, `what \`${spec.text}\` is in cannot be read: ${error.message}`, "the file is damaged or cut short: build it again, or copy it anew");
+    const message = error.file === undefined ? `what \`${spec.text}\` is in cannot be read: ${error.message}` : error.message;
+    return missing(spec, options, message, "the file is damaged or cut short: build it again, or copy it anew");
   }
 }
 
-/** Bytes that are not what their format says. By name: what reads binaries is not loaded for a script that probes none. */
-export function isDamage(error: unknown): error is Error {
-  return error instanceof Error && ["ElfError", "DwarfError", "BtfError"].includes(error.name);
+/** Bytes that are not what their format says. */
+export function isDamage(error: unknown): error is DamageError {
+  return error instanceof DamageError;
 }
 
 function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {

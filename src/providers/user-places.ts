@@ -1,8 +1,7 @@
 // What the last parts of a uprobe mean in a binary: symbols, names as their authors wrote them, places in functions, source lines.
 // Debug information is only opened where no symbol answers.
-import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFunction, SourcePosition } from "../debuginfo/dwarf/facts.ts";
-import { ElfError } from "../debuginfo/elf.ts";
 import { instructionAt } from "../debuginfo/instructions.ts";
 import { cppName, type CppName } from "./binaries.ts";
 import type { Place, Places, Wanted } from "./places.ts";
@@ -195,7 +194,7 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     return copiesOf(only?.confined === true ? [only] : functionsOf(info, wanted));
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
-    if (error instanceof DwarfError || error instanceof ElfError) return [];
+    if (error instanceof DamageError) return [];
     throw error;
   }
 }

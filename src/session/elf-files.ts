@@ -2,9 +2,9 @@
 import { closeSync } from "node:fs";
 import { GoProgram } from "../debuginfo/go-functions.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
-import { DwarfError } from "../debuginfo/dwarf/cursor.ts";
+import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFrame } from "../debuginfo/dwarf/facts.ts";
-import { Elf, ElfError, type Bytes } from "../debuginfo/elf.ts";
+import { Elf, type Bytes } from "../debuginfo/elf.ts";
 import { openOthersFile, type OthersFile } from "../linux/others-files.ts";
 import { debugInfoOfBinary } from "../providers/debug-files.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
@@ -33,10 +33,12 @@ export const buildIdPrefix = "build-id:";
 /** A file's bytes, read a range at a time through a descriptor of its own. */
 class KeptOpen implements Bytes, Disposable {
   readonly size: number;
+  readonly path: string;
   readonly key: FileKey;
   readonly #file: OthersFile;
 
   constructor(path: string) {
+    this.path = path;
     this.#file = openOthersFile(path);
     const { size, dev, ino } = this.#file.stat;
     this.size = Number(size);
@@ -44,7 +46,7 @@ class KeptOpen implements Bytes, Disposable {
   }
 
   read(offset: number, length: number): Buffer {
-    return readRange(this.#file.descriptor, this.#file.stat, offset, length);
+    return readRange({ path: this.path, ...this.#file }, offset, length);
   }
 
   [Symbol.dispose](): void {
@@ -185,7 +187,7 @@ function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly Sou
       known.set(fileOffset, found);
       return found;
     } catch (error) {
-      if (error instanceof DwarfError || error instanceof ElfError) return []; // damaged
+      if (error instanceof DamageError) return []; // damaged
       throw error;
     }
   };

@@ -99,11 +99,11 @@ test("a damaged program is told with the probe", async () => {
   writeFileSync(at("cut"), bytes.subarray(0, 2000), { mode: 0o755 });
   for (const probe of [`uprobe:${at("cut")}:main`, `ret:${at("cut")}:main`]) {
     const said = await complaint("-e", `${probe} { }`);
-    assert.match(said, /^-e:1:1: error: what `.*cut:main` is in cannot be read: malformed ELF file: something lies outside the file\n/);
+    assert.ok(said.startsWith(`-e:1:1: error: ${at("cut")}: damaged ELF file: the section table lies behind the end of the file\n`), said);
     assert.match(said, /help: the file is damaged or cut short: build it again, or copy it anew$/);
   }
   const listing = await complaint("-l", `uprobe:${at("cut")}:*`);
-  assert.match(listing, /^strobe: malformed ELF file: .*\nA program that is probed, or its debug file, is damaged or cut short/);
+  assert.equal(listing, `strobe: ${at("cut")}: damaged ELF file: the section table lies behind the end of the file\nThe file is damaged or cut short: build it again, or copy it anew.`);
 });
 
 test("listing what is not there says so", async () => {

@@ -1,10 +1,11 @@
 // Reads numbers out of a section. Addresses are JavaScript numbers here, taken as signed 64-bit: a program's and a kernel's
 // (which are small negative numbers then) are both exact, and compare in order.
+import { DamageError } from "../damage.ts";
 
 /** The debug information is damaged, or of a kind that is not understood. */
-export class DwarfError extends Error {
-  constructor(message: string) {
-    super(`malformed debug information: ${message}`);
+export class DwarfError extends DamageError {
+  constructor(what: string, file?: string) {
+    super("debug information", what, file);
     this.name = "DwarfError";
   }
 }

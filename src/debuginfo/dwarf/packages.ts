@@ -42,7 +42,7 @@ export function packagedSections(packed: DwarfSections, index: "debug_cu_index" 
     if (section === undefined || name === "debug_str" || name === "debug_line_str") return section;
     const part = parts.get(name);
     if (part === undefined) return undefined;
-    if (part.offset + part.size > section.size) throw new DwarfError(`a unit's part lies outside .${name}`);
-    return new SectionData(name, part.size, (offset, length) => section.slice(part.offset + offset, length));
-  });
+    if (part.offset + part.size > section.size) throw new DwarfError(`a unit's part lies outside .${name}`, packed.file);
+    return new SectionData(name, part.size, (offset, length) => section.slice(part.offset + offset, length), { file: section.file });
+  }, packed.file);
 }

@@ -18,13 +18,16 @@ export function scanFile(file: DwarfFile, section: UnitSection, units: Iterable<
   function* unitsOf(): Iterable<{ readonly header: UnitHeader; readonly bytes: Buffer }> {
     for (const header of units) yield { header, bytes: info.slice(header.offset, header.end - header.offset) };
   }
-  const found = scanUnits({
-    units: unitsOf(),
-    abbreviations: (offset) => sections.get("debug_abbrev").from(offset, readAbbreviations),
-    text: whole("debug_str"), lineText: whole("debug_line_str"), textOffsets: whole("debug_str_offsets"),
-    alternateText: file.alternate?.sections.find("debug_str")?.whole ?? NOTHING,
-  });
-  return withForeign(file, found);
+  try {
+    return withForeign(file, scanUnits({
+      units: unitsOf(),
+      abbreviations: (offset) => sections.get("debug_abbrev").from(offset, readAbbreviations),
+      text: whole("debug_str"), lineText: whole("debug_line_str"), textOffsets: whole("debug_str_offsets"),
+      alternateText: file.alternate?.sections.find("debug_str")?.whole ?? NOTHING,
+    }));
+  } catch (error) {
+    throw file.named(error);
+  }
 }
 
 /** Names the entries whose names lie in other units. */

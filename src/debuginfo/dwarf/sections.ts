@@ -20,24 +20,26 @@ export class SectionData {
   readonly size: number;
   /** Linkers keep each of its texts once, where other texts do not end with it. */
   readonly merged: boolean;
+  readonly file: string | undefined;
   readonly #read: (offset: number, length: number, room?: Buffer) => Buffer;
   readonly #windows = new Map<number, Buffer>();
   readonly #texts = new Map<number, string>();
   #whole: Buffer | undefined;
 
-  constructor(name: string, size: number, read: (offset: number, length: number, room?: Buffer) => Buffer, merged = false) {
+  constructor(name: string, size: number, read: (offset: number, length: number, room?: Buffer) => Buffer, { merged = false, file }: { readonly merged?: boolean; readonly file?: string | undefined } = {}) {
     this.name = name;
+    this.file = file;
     this.size = size;
     this.#read = read;
     this.merged = merged;
   }
 
   static of(elf: Elf, section: Section): SectionData {
-    const merged = (section.flags & SHF_MERGED_TEXT) === SHF_MERGED_TEXT;
-    const read = (offset: number, length: number, room?: Buffer): Buffer => checked(() => elf.read(section.offset + offset, length, room));
-    if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read, merged);
+    const about = { merged: (section.flags & SHF_MERGED_TEXT) === SHF_MERGED_TEXT, file: elf.bytes.path };
+    const read = (offset: number, length: number, room?: Buffer): Buffer => checked(() => elf.read(section.offset + offset, length, room, section.name));
+    if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read, about);
     const whole = checked(() => elf.content(section));
-    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length), merged);
+    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length), about);
   }
 
   /** Everything. */
@@ -47,7 +49,7 @@ export class SectionData {
 
   /** `room` may be used for the bytes. */
   slice(offset: number, length: number, room?: Buffer): Buffer {
-    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw new DwarfError(`${this.name} is too short`);
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw this.#damaged(`${this.name} is too short`);
     if (this.#whole !== undefined || this.size <= WHOLE) return this.whole.subarray(offset, offset + length);
     return this.#read(offset, length, room);
   }
@@ -71,21 +73,22 @@ export class SectionData {
    * window, then larger ones.
    */
   from<T>(offset: number, read: (cursor: Cursor) => T): T {
-    if (offset > this.size || offset < 0) throw new DwarfError(`${this.name} is too short`);
+    if (offset > this.size || offset < 0) throw this.#damaged(`${this.name} is too short`);
     const most = this.#whole !== undefined || this.size <= WHOLE ? this.size : 4096;
     for (let window = most; ; window *= 16) {
       const length = Math.min(window, this.size - offset);
       try {
         return read(new Cursor(this.slice(offset, length)));
       } catch (error) {
-        if (!(error instanceof DwarfError) || length === this.size - offset) throw error;
+        if (!(error instanceof DwarfError)) throw error;
+        if (length === this.size - offset) throw error.in(this.file);
       }
     }
   }
 
   /** NUL-terminated text. */
   text(offset: number): string {
-    if (offset >= this.size || offset < 0) throw new DwarfError(`a text lies outside ${this.name}`);
+    if (offset >= this.size || offset < 0) throw this.#damaged(`a text lies outside ${this.name}`);
     if (this.#whole !== undefined || this.size <= WHOLE) return textIn(this.whole, offset) ?? this.#unterminated();
     const start = offset - (offset % WINDOW);
     let window = this.#windows.get(start);
@@ -110,7 +113,11 @@ export class SectionData {
   }
 
   #unterminated(): never {
-    throw new DwarfError(`a text in ${this.name} does not end`);
+    throw this.#damaged(`a text in ${this.name} does not end`);
+  }
+
+  #damaged(what: string): DwarfError {
+    return new DwarfError(what, this.file);
   }
 }
 
@@ -124,7 +131,7 @@ function checked<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ElfError) throw new DwarfError(error.message);
+    if (error instanceof ElfError) throw new DwarfError(error.what, error.file);
     throw error;
   }
 }
@@ -133,9 +140,12 @@ function checked<T>(read: () => T): T {
 export class DwarfSections {
   readonly #find: (name: string) => SectionData | undefined;
   readonly #found = new Map<string, SectionData | undefined>();
+  /** The file's path, where they are of one. */
+  readonly file: string | undefined;
 
-  constructor(find: (name: string) => SectionData | undefined) {
+  constructor(find: (name: string) => SectionData | undefined, file?: string) {
     this.#find = find;
+    this.file = file;
   }
 
   /** `plain`: names that split files do not mark. */
@@ -143,7 +153,7 @@ export class DwarfSections {
     return new DwarfSections((name) => {
       const section = elf.section(split && !plain.includes(`.${name}`) ? `.${name}.dwo` : `.${name}`);
       return section === undefined || section.type === 8 ? undefined : SectionData.of(elf, section);
-    });
+    }, elf.bytes.path);
   }
 
   find(name: string): SectionData | undefined {
@@ -154,7 +164,7 @@ export class DwarfSections {
   /** @throws DwarfError when there is none */
   get(name: string): SectionData {
     const section = this.find(name);
-    if (section === undefined) throw new DwarfError(`there is no .${name}`);
+    if (section === undefined) throw new DwarfError(`there is no .${name}`, this.file);
     return section;
   }
 }

@@ -38,9 +38,14 @@ export function* unitHeaders(sections: DwarfSections, section: UnitSection): Ite
 
 /** Of the unit that begins at an offset. @throws DwarfError */
 export function headerFrom(data: SectionData, offset: number, section: UnitSection, room?: Buffer): UnitHeader {
-  const header = readUnitHeader(new Cursor(data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room)), offset, section);
-  if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
-  return header;
+  const bytes = data.slice(offset, Math.min(HEADER_LIMIT, data.size - offset), room);
+  try {
+    const header = readUnitHeader(new Cursor(bytes), offset, section);
+    if (header.end > data.size) throw new DwarfError(`a unit ends behind .${section}`);
+    return header;
+  } catch (error) {
+    throw error instanceof DwarfError ? error.in(data.file) : error;
+  }
 }
 
 /** `cursor` stands at the header, `offset` is where that is in the section. */

@@ -43,6 +43,11 @@ export class DwarfFile {
     return this.#alternate();
   }
 
+  /** An error met in reading it, which names it. */
+  named(error: unknown): unknown {
+    return error instanceof DwarfError ? error.in(this.sections.file) : error;
+  }
+
   headers(section: UnitSection = "debug_info"): readonly UnitHeader[] {
     let headers = this.#headers.get(section);
     if (headers === undefined) {
@@ -71,7 +76,7 @@ export class DwarfFile {
       else high = middle;
     }
     const header = headers[low - 1];
-    if (header === undefined || offset >= header.end) throw new DwarfError(`no unit holds 0x${offset.toString(16)}`);
+    if (header === undefined || offset >= header.end) throw new DwarfError(`no unit holds 0x${offset.toString(16)}`, this.sections.file);
     return header;
   }
 
@@ -161,13 +166,18 @@ export class Unit {
 
   /** Reads something of an entry. The unit's own entry is near its beginning: for that the others are not read. */
   decode<T>(index: number, read: (bytes: Buffer) => T): T {
-    if (index > 0 || this.#bytes !== undefined) return read(this.bytes);
-    this.#beginning ??= this.#read(BEGINNING);
+    if (index === 0 && this.#bytes === undefined) {
+      this.#beginning ??= this.#read(BEGINNING);
+      try {
+        return read(this.#beginning);
+      } catch (error) {
+        if (!(error instanceof DwarfError)) throw error;
+      }
+    }
     try {
-      return read(this.#beginning);
-    } catch (error) {
-      if (!(error instanceof DwarfError)) throw error;
       return read(this.bytes);
+    } catch (error) {
+      throw this.file.named(error);
     }
   }
 
@@ -204,7 +214,7 @@ export class Unit {
       if (offsets[middle] < wanted) low = middle + 1;
       else high = middle;
     }
-    if (low >= count || offsets[low] !== wanted) throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`);
+    if (low >= count || offsets[low] !== wanted) throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`, this.file.sections.file);
     return this.entry(low);
   }
 
@@ -251,7 +261,11 @@ export class Unit {
   }
 
   get tree(): EntryTree {
-    return (this.#tree ??= readEntryTree(this.header, this.bytes, this.#abbreviation));
+    try {
+      return (this.#tree ??= readEntryTree(this.header, this.bytes, this.#abbreviation));
+    } catch (error) {
+      throw this.file.named(error);
+    }
   }
 
   // Where the unit's own parts of the shared sections begin.
@@ -289,7 +303,7 @@ export class Unit {
   /** The file that dwz moved shared entries to. @throws DwarfError when it is not there */
   get alternate(): DwarfFile {
     const alternate = this.file.alternate;
-    if (alternate === undefined) throw new DwarfError("it refers to a shared debug file that is not installed");
+    if (alternate === undefined) throw new DwarfError("it refers to a shared debug file that is not installed", this.file.sections.file);
     return alternate;
   }
 
