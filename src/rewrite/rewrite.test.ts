@@ -264,6 +264,26 @@ test("a program of many handlers is rewritten in time that grows with its length
   assert.ok(performance.now() - start < 5000);
 });
 
+test("what is more than types is found in a long line in time that grows with its length", () => {
+  const start = performance.now();
+  const types = "type A = 1; ".repeat(400);
+  assert.throws(() => stripTypes("a.ts", `let a = 1;\n${types}enum E { A } ${"enum E { A } ".repeat(3000)}`), (error) => {
+    assert.ok(error instanceof ScriptError);
+    const { message, span } = error.diagnostics[0];
+    assert.deepEqual([message, span], ["TypeScript's enum is more than a type, and only types are stripped", { start: 11 + types.length, end: 11 + types.length + 12 }]);
+    return true;
+  });
+  assert.ok(performance.now() - start < 5000);
+});
+
+test("a long line is stripped as it is written", () => {
+  const kept = 'const s = "a; enum A { }, b", t = `x; ${ 1 } enum B { C }`, r = /[;{] x/; return_(s, t, r); /* ; enum D { } */';
+  const long = `let a: number = 1; ${"f({ b: 2, c: 3 }); ".repeat(300)}${kept} // a; enum A { B }\n`;
+  assert.equal(stripTypes("a.ts", long), long.replace(": number", "        "));
+  const wrong = `${long.trimEnd()}\n${"f({ b: 2 }); ".repeat(400)}const x = ;\n`;
+  assert.throws(() => stripTypes("a.ts", wrong), (error) => error instanceof ScriptError && error.diagnostics[0].message === "expression expected" && error.diagnostics[0].span.start === wrong.lastIndexOf(";"));
+});
+
 test("what is more than types is refused where it stands, and so is what does not parse", () => {
   const refusal = (text: string): string => {
     try {
