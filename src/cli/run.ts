@@ -76,7 +76,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
         opening = one;
       },
     });
-    status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share);
+    status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share, () => session?.largestMaps());
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();

@@ -32,6 +32,9 @@ export interface PercpuRegion { readonly memory: MappedArray; readonly stripe: n
 /** Where the governor says how often each program's handler runs. */
 export interface Gates { readonly memory: MappedArray; readonly role: GatesRole }
 
+/** The table of one of the script's maps by key. */
+export interface KeyedTable { readonly name: string; readonly keySize: number; readonly descriptor: number }
+
 export interface LoadedProgram { readonly program: KernelProgram; readonly descriptor: number }
 
 export class KernelObjects implements Disposable {
@@ -129,6 +132,14 @@ export class KernelObjects implements Disposable {
         break;
       }
     }
+  }
+
+  get keyedTables(): KeyedTable[] {
+    return this.#plan.kernelMaps.flatMap(({ role, keySize, unused }, i) => {
+      if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
+      const { name, keys } = this.#plan.maps[role.map];
+      return keys.length === 0 ? [] : [{ name, keySize, descriptor: this.maps[i] }];
+    });
   }
 
   /** Which table each map by key is, for those who want to know. */

@@ -17,6 +17,7 @@ import { HostPrograms } from "./host-programs.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
 import { KernelObjects } from "./kernel-objects.ts";
 import { encode, encodeKey } from "./encode.ts";
+import type { MapSize, MapSizes } from "./map-sizes.ts";
 import { snapshotOf } from "./maps.ts";
 import type { Packets } from "./packets.ts";
 import type { OverheadMeter } from "./overhead.ts";
@@ -28,6 +29,8 @@ import { commandTarget, processTarget, type Target } from "./target.ts";
 
 // Loaded when costs are measured.
 const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+// Loaded when somebody looks at what maps hold.
+const mapSizes = () => require("./map-sizes.ts") as typeof import("./map-sizes.ts");
 const packets = () => require("./packets.ts") as typeof import("./packets.ts");
 const governor = () => require("./governor.ts") as typeof import("./governor.ts");
 
@@ -80,6 +83,8 @@ export interface Session extends AsyncDisposable {
   stop(): void;
   /** A map's entries now, by its index in the plan. */
   snapshot(map: number): MapSnapshot;
+  /** What the fullest maps hold now, at a price that does not grow with them. Undefined once the session is to end. */
+  largestMaps(): readonly MapSize[] | undefined;
   /** Removes all entries of a map, by its index in the plan. Nothing after the end. */
   clear(map: number): void;
   /** Sets an entry of a map that holds plain values. Nothing after the end. @throws EncodeError when it is of another type */
@@ -127,6 +132,7 @@ class LiveSession implements Session {
   #meter: OverheadMeter | undefined;
   #governor: Governor | undefined;
   #finalStats: SessionStats | undefined;
+  #sizes: MapSizes | undefined;
   readonly #commands: Commands;
   readonly #records: Records;
   readonly #loop: DrainLoop;
@@ -262,6 +268,12 @@ class LiveSession implements Session {
     const live = this.#kernel.liveMaps.get(map);
     if (!live) throw new RangeError("the trace has ended, and its maps with it");
     return snapshotOf(live, map);
+  }
+
+  largestMaps(): readonly MapSize[] | undefined {
+    if (this.#over) return undefined;
+    this.#sizes ??= new (mapSizes().MapSizes)(this.#kernel.keyedTables, this.#kernel.liveMaps.values());
+    return this.#sizes.largest();
   }
 
   clear(map: number): void {
@@ -503,6 +515,8 @@ class LiveSession implements Session {
       this.#packets = undefined;
       this.#meter?.[Symbol.dispose]();
       this.#meter = undefined;
+      this.#sizes?.[Symbol.dispose]();
+      this.#sizes = undefined;
       this.#symbols[Symbol.dispose]();
       this.#kernel[Symbol.dispose]();
     }
