@@ -3,6 +3,7 @@ import { Btf } from "../../src/debuginfo/btf.ts";
 import { CallFrames } from "../../src/debuginfo/call-frames.ts";
 import { flowOf } from "../../src/debuginfo/code-flow.ts";
 import { openDebugInfo } from "../../src/debuginfo/dwarf/debug-info.ts";
+import type { DebugInfo } from "../../src/debuginfo/dwarf/facts.ts";
 import { alternateLink, hasDebugInfo } from "../../src/debuginfo/dwarf/input-files.ts";
 import { buildIdIn, notesIn } from "../../src/debuginfo/elf-notes.ts";
 import { ElfSymbols } from "../../src/debuginfo/elf-symbols.ts";
@@ -21,7 +22,7 @@ import { usdtNotes } from "../../src/debuginfo/usdt-notes.ts";
 import { decompressXz } from "../../src/linux/xz.ts";
 import { embeddedSymbols } from "../../src/providers/embedded-symbols.ts";
 import { isDamage } from "../../src/providers/registry.ts";
-import { btfSeeds, elfSeeds, loaderCacheSeeds, packedSeeds, sectionSeeds } from "./seeds.ts";
+import { btfSeeds, elfSeeds, loaderCacheSeeds, packedSeeds, sectionSeeds, splitDwarf } from "./seeds.ts";
 import type { Target } from "./target.ts";
 
 /** Goes on with what else is asked of a file that is damaged in one place. */
@@ -71,8 +72,19 @@ function readFrames(input: Buffer): void {
 
 function readDwarf(input: Buffer): void {
   const elf = open(input);
-  if (!hasDebugInfo(elf)) return;
-  const info = openDebugInfo({ binary: elf, debug: elf });
+  if (hasDebugInfo(elf)) ask(openDebugInfo({ binary: elf, debug: elf }));
+}
+
+/** Of a sound program, whose entries are in the input: a file of one unit's, or a package of many. */
+function readSplitDwarf(input: Buffer): void {
+  const { binary } = splitDwarf();
+  const elf = open(binary);
+  const other = open(input);
+  const packed = other.section(".debug_cu_index") !== undefined;
+  ask(openDebugInfo({ binary: elf, debug: elf, split: () => (packed ? undefined : other), package: () => (packed ? other : undefined) }));
+}
+
+function ask(info: DebugInfo): void {
   const functions: string[] = [];
   each(() => functions.push(...first(info.functionNames(), 12)), () => info.framesAt(0x1140n), () => info.variablesAt(0x1145n), () => info.functionAt(0x1140n));
   for (const name of new Set([...functions, "main", "add", "g"])) {
@@ -111,6 +123,7 @@ export const binaryTargets: readonly Target[] = [
   },
   { name: "frames", seeds: elfSeeds, refuses: isDamage, run: readFrames },
   { name: "dwarf", seeds: elfSeeds, refuses: isDamage, run: readDwarf },
+  { name: "split-dwarf", seeds: () => splitDwarf().files, refuses: isDamage, run: readSplitDwarf },
   { name: "btf", seeds: btfSeeds, refuses: isDamage, run: readBtf },
   { name: "notes", seeds: sectionSeeds(".note.gnu.build-id", ".note.stapsdt", ".note.ABI-tag", ".note.gnu.property"), refuses: isDamage, run: (input) => void [first(notesIn(input), 1000), buildIdIn(input)] },
   { name: "landing-pads", seeds: sectionSeeds(".gcc_except_table"), refuses: () => false, run: (input) => void landingPads(input, 0x1000n) },

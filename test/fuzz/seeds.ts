@@ -100,6 +100,24 @@ function built(): readonly Seed[] {
   return made.filter(({ length }) => length < 300_000).map((bytes) => ({ bytes, ranges: rangesOf(bytes) }));
 }
 
+let split: { readonly binary: Buffer; readonly files: readonly Seed[] } | undefined;
+
+/** A program whose entries are in another file; that file, and the package that such files are put into. */
+export function splitDwarf(): { readonly binary: Buffer; readonly files: readonly Seed[] } {
+  if (split !== undefined) return split;
+  const folder = mkdtempSync(join(tmpdir(), "strobe-fuzz-"));
+  const run = (command: string, ...words: string[]): boolean => spawnSync(command, words, { cwd: folder, stdio: "ignore", timeout: 120_000 }).status === 0;
+  try {
+    writeFileSync(join(folder, "program.c"), source.replace(/#include.*\n/, "").replace(/DTRACE_PROBE2\([^;]*;/, ""));
+    if (!run("gcc", "-g", "-O1", "-gsplit-dwarf", "-gdwarf-4", "-c", "program.c") || !run("gcc", "-o", "program", "program.o")) return (split = { binary: Buffer.alloc(0), files: [] });
+    run("dwp", "program.dwo", "-o", "program.dwp");
+    const files = ["program.dwo", "program.dwp"].filter((name) => existsSync(join(folder, name))).map((name) => readFileSync(join(folder, name)));
+    return (split = { binary: readFileSync(join(folder, "program")), files: files.map((bytes) => ({ bytes, ranges: rangesOf(bytes) })) });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 /** The headers, and each section that says something. */
 function rangesOf(bytes: Buffer): [number, number][] {
   const elf = new Elf(bytesOf(bytes));
