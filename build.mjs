@@ -15,7 +15,7 @@ const entryPoints = {
   index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", rollup: "src/rollup-plugin.ts",
   "run-file": "src/cli/run-file.ts",
 };
-await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minify: true });
+await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minify: true, keepNames: true });
 
 // The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
