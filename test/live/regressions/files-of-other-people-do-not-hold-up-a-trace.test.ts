@@ -131,7 +131,7 @@ for i in range(count):
     f.seek(at)
     section = bytearray(f.read(size))
     if struct.unpack_from("<I", section, 4)[0] == 2:
-        struct.pack_into("<QQ", section, 24, 1 << 32, 1 << 31)
+        struct.pack_into("<QQ", section, 24, 1 << 32, 1 << 29)
         f.seek(at)
         f.write(section)
 f.truncate(1 << 40)
