@@ -1,5 +1,5 @@
 // Debug files from debuginfod servers (https://sourceware.org/elfutils/Debuginfod.html), when $DEBUGINFOD_URLS names some.
-import { Folder, isRefusal } from "../store/folder.ts";
+import { Folder, inFolder } from "../store/folder.ts";
 import { KeptFiles } from "../store/kept-files.ts";
 import { userCache } from "../store/place.ts";
 import { noteElsewhere } from "../store/seen-files.ts";
@@ -81,14 +81,5 @@ function inClients<T>(id: string, make: boolean, use: (folder: Folder) => T | un
   const given = process.env["DEBUGINFOD_CACHE_PATH"];
   if (!given && process.geteuid?.() === 0) return undefined;
   const cache = given ? { path: given, make: Infinity } : userCache("debuginfod_client");
-  let folder: Folder | undefined;
-  try {
-    folder = Folder.open(`${cache.path}/${id}`, make ? cache.make + 1 : 0);
-    return use(folder);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return undefined;
-  } finally {
-    folder?.[Symbol.dispose]();
-  }
+  return inFolder(() => Folder.open(`${cache.path}/${id}`, make ? cache.make + 1 : 0), use);
 }

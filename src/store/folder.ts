@@ -140,6 +140,20 @@ export class Folder implements Disposable {
   }
 }
 
+/** What `use` makes of a folder that is open meanwhile; undefined where it cannot be had, or is not ours alone. */
+export function inFolder<T>(open: () => Folder, use: (folder: Folder) => T): T | undefined {
+  let folder: Folder | undefined;
+  try {
+    folder = open();
+    return use(folder);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return undefined;
+  } finally {
+    folder?.[Symbol.dispose]();
+  }
+}
+
 /** What the kernel, or a check of ours, refused; anything else is a mistake of strobe's. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Untrusted || (error instanceof Error && "code" in error);

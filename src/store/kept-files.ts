@@ -1,6 +1,6 @@
 // Files that a run leaves for the next one. Whatever goes wrong with them, what they hold is found out again.
 import { futimesSync } from "node:fs";
-import { isRefusal, unfinished, type Folder, type OpenFile } from "./folder.ts";
+import { inFolder, unfinished, type Folder, type OpenFile } from "./folder.ts";
 import { openStore } from "./place.ts";
 import { readLarge, summed, type Form } from "./whole.ts";
 
@@ -78,16 +78,7 @@ export class KeptFiles {
   /** Undefined where there is no such folder that is ours alone. */
   #inFolder<T>(make: boolean, name: string, use: (folder: Folder) => T): T | undefined {
     if (!this.#kind.names.test(name)) return undefined;
-    let folder: Folder | undefined;
-    try {
-      folder = openStore(this.#kind.folder, make);
-      return use(folder);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return undefined;
-    } finally {
-      folder?.[Symbol.dispose]();
-    }
+    return inFolder(() => openStore(this.#kind.folder, make), use);
   }
 
   #tidy(folder: Folder): void {

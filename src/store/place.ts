@@ -1,5 +1,5 @@
 // Where strobe keeps what it keeps between runs.
-import { Folder, isRefusal } from "./folder.ts";
+import { Folder, inFolder, isRefusal } from "./folder.ts";
 
 /** The path of a folder. */
 interface Place {
@@ -37,16 +37,7 @@ export function openStore(name: string, make: boolean): Folder {
 
 /** Where a folder of the store is, made, for what opens it by its path: nobody else can put another one there. */
 export function storePath(name: string): string | undefined {
-  let folder: Folder | undefined;
-  try {
-    folder = openStore(name, true);
-    return folder.path;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return undefined;
-  } finally {
-    folder?.[Symbol.dispose]();
-  }
+  return inFolder(() => openStore(name, true), ({ path }) => path);
 }
 
 /** Where things are kept, and why they are not. */
