@@ -128,3 +128,12 @@ test("arbitrary text neither throws nor hangs", () => {
     for (const machine of ["x86-64", "arm64"] as const) for (const { value } of parseUsdtArguments(text, machine, moving)) assert.ok(typeof value === "string" ? value.length > 0 : value.kind);
   }
 });
+
+test("operands of very many spaces take no longer than others", { timeout: 5000 }, () => {
+  const spaces = " ".repeat(200_000);
+  for (const machine of ["x86-64", "arm64"] as const) {
+    for (const text of [`8@[x1, x2${spaces}(`, `8@[x1,${spaces}x2, lsl${spaces}9]`, `8@4(${spaces}%rax${spaces},${spaces}9)`]) {
+      for (const { value } of parseUsdtArguments(text, machine, moving)) assert.equal(typeof value, "string");
+    }
+  }
+});

@@ -42,7 +42,8 @@ export function parseUsdtArguments(text: string, machine: Machine, places: Symbo
     // A bare operand is as wide as a register.
     const [size, signed, float] = match?.[2] === undefined ? [8 as const, false, false] : [Number(match[2]) as Width, match[1] === "-", match[3] === "f"];
     const shape = { size, signed };
-    const operand = match?.[4].trim() ?? "";
+    // One space at a time: patterns with several places for spaces take the square of how many there are.
+    const operand = match?.[4].replace(/\s+/g, " ").trim() ?? "";
     let bySymbol = false;
     const noticing = (find: (symbol: string) => bigint | undefined) => (symbol: string): bigint | undefined => {
       bySymbol = true;
