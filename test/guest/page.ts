@@ -18,7 +18,9 @@ export function kernelsPage(unsorted: readonly KernelColumn[]): string {
   const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ cells }) => cells.get(name) ?? "").join(" | ")} |`);
   const language = columns.map(({ cells, language }) => {
     const tried = language.filter((name) => cells.has(name));
-    return tried.length === 0 ? "" : `${tried.filter((name) => cells.get(name) === "yes").length} of ${tried.length}`;
+    const held = tried.filter((name) => cells.get(name) === "yes").length;
+    // Without the number of scripts, which every new one changes.
+    return tried.length === 0 ? "" : held === tried.length ? "yes" : `all but ${tried.length - held}`;
   });
   return `# What works on which kernel
 
