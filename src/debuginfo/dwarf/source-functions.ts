@@ -74,12 +74,18 @@ function exactRanges(ranges: readonly Range[]): AddressRange[] {
 
 /** A function of C that others call, and that nobody declared inline, has its copies in its own unit only. */
 export function isInlinedNowhereElse(entry: Entry): boolean {
-  return languageOf(entry.origin.unit) === "c" && entry.withAttribute(AT.external) !== undefined && entry.withAttribute(AT.inline) === undefined;
+  return isCompiledAlone(entry) && entry.withAttribute(AT.external) !== undefined && entry.withAttribute(AT.inline) === undefined;
 }
 
 /** A static function of C, all of whose debug information is in this unit. */
 function isOfOneFile(entry: Entry): boolean {
-  return languageOf(entry.origin.unit) === "c" && entry.origin.unit === entry.unit && entry.withAttribute(AT.external) === undefined;
+  return isCompiledAlone(entry) && entry.withAttribute(AT.external) === undefined;
+}
+
+/** Of C, and not of a program that was optimised as it was linked: there, copies are in any unit. */
+function isCompiledAlone(entry: Entry): boolean {
+  const { unit } = entry.origin;
+  return languageOf(unit) === "c" && unit === entry.unit && !unit.file.repeatsUnits;
 }
 
 /** In the location of a function's parameter, the copy that runs at the address answers. */

@@ -12,6 +12,9 @@ import { headerFrom, unitHeaders, type UnitHeader, type UnitSection } from "./un
 /** Bytes of units that are kept decoded. */
 const KEPT = 24 << 20;
 
+/** What GCC calls the units that it makes as it links: they refer to those of the sources. */
+const LINKED_AS_WHOLE = "<artificial>";
+
 let files = 0;
 
 /** The entries of one file: a binary, its debug file, an alternate or a split one. */
@@ -27,6 +30,7 @@ export class DwarfFile {
   readonly #units = new Map<UnitHeader, Unit>();
   #kept = 0;
   #signatures: Map<bigint, UnitHeader> | undefined;
+  #repeats: boolean | undefined;
   readonly #abbreviations = new Map<number, (code: number) => Abbreviation>();
   /** Of a split unit's file: the unit in the binary that it completes. */
   skeleton: Unit | undefined;
@@ -102,6 +106,19 @@ export class DwarfFile {
   /** A unit's own entry, without the unit being read. */
   root(header: UnitHeader): Entry {
     return (this.#units.get(header) ?? new Unit(this, header)).root;
+  }
+
+  /** Whether a source file has several units: LLVM's thin link-time optimisation repeats those whose functions it inlines elsewhere. */
+  get repeatsUnits(): boolean {
+    if (this.#repeats === undefined) {
+      const names = new Set<string>();
+      this.#repeats = this.headers().some((header) => {
+        const root = this.root(header);
+        const name = root.name;
+        return root.tag === TAG.compile_unit && name !== undefined && name !== LINKED_AS_WHOLE && names.size === names.add(`${root.text(AT.comp_dir)}\0${name}`).size;
+      });
+    }
+    return this.#repeats;
   }
 
   entryAt(offset: number, section: UnitSection = "debug_info"): Entry {
