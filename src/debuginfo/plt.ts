@@ -12,6 +12,23 @@ const stubs = [".plt", ".plt.got", ".plt.sec"] as const;
 /** Stubs of 16 bytes, with a landing pad or without; the table says so where they are smaller. */
 const usualStub = 16;
 
+/** Tells which stub an address is in, if any. */
+export function pltStubs(elf: Elf): (address: bigint) => PltEntry | undefined {
+  const ranges = elf.sections.filter(({ name }) => (stubs as readonly string[]).includes(name))
+    .map(({ address, size, entrySize }) => ({ low: address, high: address + BigInt(size), stub: BigInt(stubSize(entrySize)) }));
+  let known: ReadonlyMap<bigint, PltEntry> | undefined;
+  return (address) => {
+    const range = ranges.find(({ low, high }) => address >= low && address < high);
+    if (range === undefined) return undefined;
+    known ??= new Map(pltEntries(elf).map((entry) => [entry.address, entry]));
+    return known.get(address - (address - range.low) % range.stub);
+  };
+}
+
+function stubSize(entrySize: number): number {
+  return entrySize >= 8 ? entrySize : usualStub;
+}
+
 /** Stubs of an x86-64 file, by address; none for other machines. */
 export function pltEntries(elf: Elf): PltEntry[] {
   if (elf.machine !== "x86-64" || !elf.wide) return [];
@@ -21,7 +38,7 @@ export function pltEntries(elf: Elf): PltEntry[] {
     const section = elf.section(name);
     if (section === undefined || slots.size === 0) continue;
     const code = elf.content(section);
-    const size = section.entrySize >= 8 ? section.entrySize : usualStub;
+    const size = stubSize(section.entrySize);
     for (let at = 0; at + size <= code.length; at += size) {
       // jmp *slot(%rip) somewhere in the stub; the first stub's slot belongs to the loader.
       for (let i = at; i + 6 <= at + size; i++) {

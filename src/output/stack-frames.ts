@@ -30,8 +30,9 @@ export function buildIdText({ buildId, offset }: BuildIdFrame): string {
 const full: Frame = { address: 0n, mark: `no more than ${fullStack} frames are kept` };
 
 /**
- * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost are return addresses: the call is the instruction before, which may be the last of
- * its function, so that the address itself already belongs to the next one. What is no code ends the stack, with a mark.
+ * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost, and
+ * those that a signal came to, are return addresses: the call is the instruction before, which may be the last of its function, so that
+ * the address itself already belongs to the next one. What is no code ends the stack, with a mark.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
   const { symbols, plan } = services;
@@ -43,9 +44,13 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
   };
   const addresses = stackAddresses(type, id, services);
   const frames: Frame[] = [];
-  for (const [depth, address] of addresses.entries()) {
-    const found = depth === 0 ? resolve(address) : resolve(address - 1n).map((caller) => (
+  // Whether the address is where a call returns to.
+  let returned = false;
+  for (const address of addresses) {
+    const signal: Frame | undefined = returned && type.space === "user" ? symbols.signalReturn?.(address, pid) : undefined;
+    const found = signal ? [signal] : !returned ? resolve(address) : resolve(address - 1n).map((caller) => (
       caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
+    returned = signal === undefined;
     frames.push(...found);
     if (found.some(({ mark }) => mark !== undefined)) return frames;
   }

@@ -188,8 +188,14 @@ function frameText(frame: Frame): string {
   const { symbol, offset, inlined, source, mark } = frame;
   if (mark !== undefined) return frame.address === 0n ? `[${mark}]` : `0x${frame.address.toString(16)} [${mark}]`;
   const place = source === undefined ? "" : ` (${basename(source.file)}:${source.line})`;
-  if (symbol === undefined) return `0x${frame.address.toString(16)}${place}`;
+  if (symbol === undefined) return `${unnamedText(frame)}${place}`;
   return `${symbol}${inlined ? " [inlined]" : `+${offset ?? 0}`}${place}`;
+}
+
+/** Of a stripped file, where in it: as `objdump -d` and `addr2line` count. */
+function unnamedText({ address, module, offset }: Frame): string {
+  if (module === undefined || offset === undefined) return addressName(address);
+  return `${module.startsWith("[") ? module : `[${basename(module)}]`}+0x${offset.toString(16)}`;
 }
 
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {

@@ -1,15 +1,19 @@
 // Function names of binaries on disk, a table a file, read when first asked for.
-import { closeSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { GoProgram } from "../debuginfo/go-functions.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFrame } from "../debuginfo/dwarf/facts.ts";
-import { Elf, type Bytes } from "../debuginfo/elf.ts";
+import { bytesOf, Elf, type Bytes } from "../debuginfo/elf.ts";
+import { pltStubs, type PltEntry } from "../debuginfo/plt.ts";
 import { openOthersFile, type OthersFile } from "../linux/others-files.ts";
+import { processMaps } from "../linux/procfs.ts";
 import { debugInfoOfBinary } from "../providers/debug-files.ts";
 import { embeddedSymbols } from "../providers/embedded-symbols.ts";
 import { readRange } from "../providers/file-bytes.ts";
 
+/** The path of the mapping that the kernel puts into every process. */
+export const vdsoPath = "[vdso]";
 const missingKept = 4096;
 const likelyAsked = 64;
 const sourcesKept = 1 << 16;
@@ -25,6 +29,10 @@ export interface BinarySymbols {
   sources?(fileOffset: bigint): readonly SourceFrame[];
   /** The function at an offset of the file. */
   lookup(fileOffset: bigint): { readonly symbol: string; readonly offset: number } | undefined;
+  /** The address that the file gives to one of its offsets, as objdump and addr2line take it. */
+  addressOf?(fileOffset: bigint): bigint | undefined;
+  /** Whether the code at an offset is what a signal handler returns to. */
+  returnsFromSignal?(fileOffset: bigint): boolean;
 }
 
 /** Identities that are build ids begin so; then only a file of that build id will do. */
@@ -95,27 +103,7 @@ export class ElfFiles implements Disposable {
       if (!right) continue;
       if (known) return known;
       this.#open.push(bytes);
-      const symbols = new ElfSymbols(elf, this.#debug(elf));
-      let go: { readonly program: GoProgram | undefined } | undefined;
-      const found: { -readonly [K in keyof BinarySymbols]: BinarySymbols[K] } = {
-        elf,
-        file: bytes.key,
-        buildId: buildIdOf(elf),
-        lookup(fileOffset) {
-          try {
-            const address = elf.addressOf(fileOffset);
-            if (address === undefined) return undefined;
-            const at = symbols.functionAt(address);
-            if (at !== undefined) return { symbol: at.name, offset: at.offset };
-            // Stripped Go programs still know their functions.
-            const known = (go ??= { program: GoProgram.of(elf) }).program?.at(address);
-            return known && { symbol: known.name, offset: Number(address - known.address) };
-          } catch {
-            return undefined; // a damaged symbol table names nothing
-          }
-        },
-      };
-      found.sources = sourcesOf(elf, path);
+      const found = { ...symbolsOf(elf, this.#debug(elf)), file: bytes.key, sources: sourcesOf(elf, path) };
       this.#binaries.set(sameFile, found);
       return found;
     }
@@ -148,6 +136,67 @@ export class ElfFiles implements Disposable {
     this.#binaries.clear();
     this.#missing.clear();
   }
+}
+
+function symbolsOf(elf: Elf, debug?: Elf): BinarySymbols {
+  const symbols = new ElfSymbols(elf, debug);
+  let go: { readonly program: GoProgram | undefined } | undefined;
+  let stubs: ((address: bigint) => PltEntry | undefined) | undefined;
+  // Of a damaged file, what is damaged names nothing.
+  const undamaged = <T>(read: () => T | undefined): T | undefined => {
+    try {
+      return read();
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    elf,
+    buildId: buildIdOf(elf),
+    lookup: (fileOffset) => undamaged(() => {
+      const address = elf.addressOf(fileOffset);
+      if (address === undefined) return undefined;
+      const stub = (stubs ??= pltStubs(elf))(address);
+      if (stub !== undefined) return { symbol: `${stub.name}@plt`, offset: Number(address - stub.address) };
+      const at = symbols.functionAt(address);
+      if (at !== undefined) return { symbol: at.name, offset: at.offset };
+      // Stripped Go programs still know their functions.
+      const known = (go ??= { program: GoProgram.of(elf) }).program?.at(address);
+      return known && { symbol: known.name, offset: Number(address - known.address) };
+    }),
+    addressOf: (fileOffset) => undamaged(() => elf.addressOf(fileOffset)),
+    returnsFromSignal: (fileOffset) => undamaged(() => {
+      const code = elf.read(Number(fileOffset), longestSignalReturn);
+      return signalReturns.some((bytes) => code.subarray(0, bytes.length).equals(bytes));
+    }) ?? false,
+  };
+}
+
+/** rt_sigreturn is system call 15 of x86-64; compilers and C libraries write its call in one of these ways, as gdb knows them, too. */
+const signalReturns = [
+  [0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05], // mov $15, %rax; syscall
+  [0xb8, 15, 0, 0, 0, 0x0f, 0x05], // mov $15, %eax; syscall
+].map((bytes) => Buffer.from(bytes));
+const longestSignalReturn = Math.max(...signalReturns.map(({ length }) => length));
+
+let vdso: { readonly symbols: BinarySymbols | undefined } | undefined;
+
+/** What the kernel maps into every 64-bit process, ours included; undefined where it maps nothing. */
+export function vdsoSymbols(): BinarySymbols | undefined {
+  return (vdso ??= { symbols: readVdso() }).symbols;
+}
+
+function readVdso(): BinarySymbols | undefined {
+  const mapping = processMaps(process.pid).find(({ path }) => path === vdsoPath);
+  if (!mapping) return undefined;
+  const bytes = Buffer.alloc(Number(mapping.end - mapping.start));
+  const memory = openSync("/proc/self/mem", "r");
+  try {
+    if (readSync(memory, bytes, 0, bytes.length, mapping.start) !== bytes.length) return undefined;
+  } finally {
+    closeSync(memory);
+  }
+  return symbolsOf(new Elf(bytesOf(bytes)));
 }
 
 /** The kernel's number from the one that stat(2) tells (new_encode_dev, include/linux/kdev_t.h). */

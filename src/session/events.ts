@@ -60,6 +60,8 @@ export interface SymbolResolver {
   /** `vfs_read`, offset 12; undefined when unknown. */
   kernel(address: bigint): Frame;
   user(address: bigint, pid: number): Frame;
+  /** The frame that a signal handler returns to, if the address is one: it is no call, and neither is the one above it. */
+  signalReturn?(address: bigint, pid: number): Frame | undefined;
   /** With debug information: the copies inlined there, innermost first, then the function; each with its place in the source. */
   inlined?(address: bigint, pid: number): readonly Frame[];
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
@@ -82,6 +84,7 @@ export interface BuildIdFrame { readonly buildId: string; readonly offset: bigin
 export interface Frame {
   readonly address: bigint;
   readonly symbol?: string;
+  /** From where the symbol begins; without one, the address that the module's file gives to the place. */
   readonly offset?: number;
   /** Module or binary it lies in. */
   readonly module?: string;

@@ -157,6 +157,11 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     return this.#users.frame(address, pid);
   }
 
+  signalReturn(address: bigint, pid: number): Frame | undefined {
+    this.read();
+    return this.#users.signalReturn(address, pid);
+  }
+
   inlined(address: bigint, pid: number): readonly Frame[] {
     this.read();
     return this.#users.inlined(address, pid);

@@ -82,6 +82,10 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return this.processes.user(address, pid);
   }
 
+  signalReturn(address: bigint, pid: number): Frame | undefined {
+    return this.processes.signalReturn(address, pid);
+  }
+
   inlined(address: bigint, pid: number): readonly Frame[] {
     return this.processes.inlined(address, pid);
   }

@@ -1,12 +1,10 @@
 // What the unwinder in the kernel needs to know of processes: where which code is mapped, and how to unwind it. A binary's
 // table is made when a process is first seen with it, and shared by all.
-import { closeSync, openSync, readSync } from "node:fs";
 import { fileRows, mappingBytes, mappingEnd, mappingShift, mappingsKept, mappingTree, unusedAddress } from "../compiler/unwind-layout.ts";
 import { CallFrames } from "../debuginfo/call-frames.ts";
-import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
+import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
-import { processMaps } from "../linux/procfs.ts";
-import { keyOf, type FileKey } from "./elf-files.ts";
+import { keyOf, vdsoPath, type FileKey } from "./elf-files.ts";
 import type { UnwindCache } from "./unwind-cache.ts";
 import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
 import type { CodeMapping } from "./user-symbols.ts";
@@ -60,7 +58,6 @@ export class UnwindTables implements Disposable {
   /** Files that the kernel was told of, or will be. */
   readonly #files = new Set<string>();
   readonly #jobs: Job[] = [];
-  #vdso: Elf | undefined;
   #timer: NodeJS.Immediate | undefined;
   #full = false;
 
@@ -120,8 +117,7 @@ export class UnwindTables implements Disposable {
   }
 
   #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {
-    if (mapping.path === "[vdso]") return (this.#vdso ??= readVdso());
-    if (!mapping.path.startsWith("/")) return undefined;
+    if (mapping.path !== vdsoPath && !mapping.path.startsWith("/")) return undefined;
     const binary = this.#options.binaryOf(mapping, pid);
     // How a file system names its files to stat(2) and in its memory may differ.
     for (const file of [binary?.file, keyOf(mapping.identity)]) if (file) this.#tellFile(file, binary?.elf);
@@ -278,18 +274,4 @@ function rowsEntry(ranges: readonly Range[], rows: number): Uint8Array {
 
 function numberKey(number: number): Uint8Array {
   return new Uint8Array(Uint32Array.of(number).buffer);
-}
-
-/** The kernel maps the same code into every 64-bit process, ours included. */
-function readVdso(): Elf | undefined {
-  const mapping = processMaps(process.pid).find(({ path }) => path === "[vdso]");
-  if (!mapping) return undefined;
-  const bytes = Buffer.alloc(Number(mapping.end - mapping.start));
-  const memory = openSync("/proc/self/mem", "r");
-  try {
-    if (readSync(memory, bytes, 0, bytes.length, mapping.start) !== bytes.length) return undefined;
-  } finally {
-    closeSync(memory);
-  }
-  return new Elf(bytesOf(bytes));
 }

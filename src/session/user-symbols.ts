@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { readOthersFile } from "../linux/others-files.ts";
 import type { PerfRecord } from "../linux/perf-records.ts";
 import { mappedFile, processMaps, status, withoutDeleted, type Mapping } from "../linux/procfs.ts";
-import { buildIdPrefix, type BinarySymbols } from "./elf-files.ts";
+import { buildIdPrefix, vdsoPath, vdsoSymbols, type BinarySymbols } from "./elf-files.ts";
 import type { BuildIdFrame, Frame } from "./events.ts";
 
 /** What naming needs of the machine; made up in tests. */
@@ -82,6 +82,8 @@ interface Process {
   parent?: number;
   jit?: readonly JitFunction[];
   readonly frames: Map<bigint, Frame>;
+  /** What was asked about: false for what signal handlers do not return to. */
+  readonly signalReturns: Map<bigint, Frame | false>;
 }
 
 /** Mappings are read again at most so often, in milliseconds, when an address lies outside of them (dlopen, exec). */
@@ -93,6 +95,8 @@ const imagesKept = 4;
 const ancestorsAsked = 4;
 /** What an address is that lies in nothing executable: frame pointers lead there in code that keeps none. */
 export const noCode = "no code";
+/** As glibc and musl call it, which seldom have it in their symbols. */
+const signalReturnName = "__restore_rt";
 /** A just-in-time compiler maps again and again. */
 const mappingsKept = 4096;
 
@@ -183,6 +187,19 @@ export class UserSymbols {
     });
   }
 
+  /** What a signal handler returns to, which then goes on where the signal came: the address above it on the stack is no call's. */
+  signalReturn(address: bigint, pid: number): Frame | undefined {
+    const process = this.#process(pid);
+    const known = process.signalReturns.get(address);
+    if (known !== undefined) return known || undefined;
+    const mapping = mappingOf(process, address);
+    const is = mapping?.path.startsWith("/") === true && this.binary(mapping, pid)?.returnsFromSignal?.(address - mapping.start + mapping.offset) === true;
+    const frame = is && mapping ? { address, symbol: signalReturnName, offset: 0, module: withoutDeleted(mapping.path) } : false;
+    if (process.signalReturns.size >= framesKept) process.signalReturns.clear();
+    process.signalReturns.set(address, frame);
+    return frame || undefined;
+  }
+
   /** Which file's code an address is, as the kernel's build-id stacks tell it. */
   place(address: bigint, pid: number): BuildIdFrame | undefined {
     const process = this.#process(pid);
@@ -196,7 +213,7 @@ export class UserSymbols {
   #process(pid: number): Process {
     const process = this.#processes.get(pid);
     if (process) return process;
-    return this.#keep(pid, { images: [this.#executable(pid)], readAt: this.#now(), frames: new Map() });
+    return this.#keep(pid, { images: [this.#executable(pid)], readAt: this.#now(), frames: new Map(), signalReturns: new Map() });
   }
 
   /** When there are too many, those that ended first go first. */
@@ -218,19 +235,20 @@ export class UserSymbols {
     return this.#processes.get(pid)?.images[0] ?? [];
   }
 
-  /** The file of a mapping. */
+  /** The file of a mapping, or what the kernel maps. */
   binary(mapping: CodeMapping, pid: number): BinarySymbols | undefined {
+    if (mapping.path === vdsoPath) return vdsoSymbols();
     return this.#files.binary(mapping.identity, this.#placesOf(withoutDeleted(mapping.path), mapping, pid));
   }
 
   #fork(pid: number, parent: number): void {
     const [image = []] = this.#process(parent).images;
     // A pid that was used before is another process now.
-    this.#keep(pid, { images: [image], readAt: this.#now(), parent, frames: new Map() });
+    this.#keep(pid, { images: [image], readAt: this.#now(), parent, frames: new Map(), signalReturns: new Map() });
   }
 
   #exec(pid: number): void {
-    const process = this.#processes.get(pid) ?? this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map() });
+    const process = this.#processes.get(pid) ?? this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map(), signalReturns: new Map() });
     this.#push(process, [], pid);
   }
 
@@ -267,11 +285,13 @@ export class UserSymbols {
       this.nameless.add(pid);
       return { address };
     }
-    if (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:")) {
-      const path = withoutDeleted(mapping.path);
-      const binary = this.#files.binary(mapping.identity, this.#placesOf(path, mapping, pid));
+    if (mapping.path === vdsoPath || (mapping.path.startsWith("/") && !mapping.path.startsWith("/memfd:"))) {
+      const module = withoutDeleted(mapping.path);
+      const binary = this.binary(mapping, pid);
       const at = binary?.lookup(address - mapping.start + mapping.offset);
-      return at ? { address, symbol: this.#files.sourceName?.(at.symbol) ?? at.symbol, offset: at.offset, module: path } : { address, module: path };
+      if (at) return { address, symbol: this.#files.sourceName?.(at.symbol) ?? at.symbol, offset: at.offset, module };
+      const inFile = binary?.addressOf?.(address - mapping.start + mapping.offset);
+      return inFile === undefined ? { address, module } : { address, module, offset: Number(inFile) };
     }
     const compiled = this.#compiled(process, address, pid);
     if (compiled) return { address, symbol: compiled.name, offset: Number(address - compiled.start) };
@@ -329,6 +349,7 @@ export class UserSymbols {
 
 function forget(process: Process): void {
   process.frames.clear();
+  process.signalReturns.clear();
   delete process.jit;
 }
 
