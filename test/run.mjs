@@ -1,30 +1,50 @@
-// Builds and runs the tests: `node test/run.mjs [unit] [live] [guest] [file-substring…]`.
-// Live tests share one kernel, so they run one file at a time.
+// Builds and runs the tests: `node test/run.mjs [unit] [live] [guest] [quick] [file-substring…]`.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { globSync } from "./support/glob.mjs";
 
 const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"], guest: ["build/test/guest"] };
+/** Live tests of what most changes touch: `quick` runs these, the unit tests, and fewer random programs. */
+const core = ["agreement", "command", "language", "probes", "programs", "session", "typescript-language"].map((name) => `live/${name}.test`);
+/** What measures the machine, or fills it, runs beside nothing else. */
+const alone = ["overhead", "streaming"].map((name) => `live/${name}.test`);
+
 const words = process.argv.slice(2);
-const chosen = Object.keys(kinds).filter((kind) => words.includes(kind));
-const names = words.filter((word) => !(word in kinds));
+const quick = words.includes("quick");
+const chosen = quick ? ["unit", "live"] : Object.keys(kinds).filter((kind) => words.includes(kind));
+const names = words.filter((word) => !(word in kinds) && word !== "quick");
+if (quick) process.env["STROBE_ROUNDS"] ??= "200";
 
-const run = (command, ...args) => {
-  const { status } = spawnSync(command, args, { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
+const run = (command, ...args) => spawnSync(command, args, { stdio: "inherit" }).status ?? 1;
+const must = (...command) => {
+  const status = run(...command);
+  if (status !== 0) process.exit(status);
 };
-run(process.execPath, "build.mjs", "--quiet", "--tests");
+must(process.execPath, "build.mjs", "--quiet", "--tests");
 // A test installs what is published.
-if (chosen.includes("live")) run("node_modules/.bin/tsc", "-p", "tsconfig.types.json");
+if (chosen.includes("live")) must("node_modules/.bin/tsc", "-p", "tsconfig.types.json");
 
-const files = (chosen.length ? chosen : Object.keys(kinds))
-  .flatMap((kind) => kinds[kind].flatMap((folder) => (existsSync(folder) ? globSync(folder, ".test.js") : [])))
-  .filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
-if (files.length === 0) {
+const filesOf = (kind) => kinds[kind]
+  .flatMap((folder) => (existsSync(folder) ? globSync(folder, ".test.js") : []))
+  .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
+  .filter((file) => !quick || kind !== "live" || core.some((name) => file.includes(name)));
+const isAlone = (file) => alone.some((name) => file.includes(name));
+const live = chosen.length === 0 || chosen.includes("live") ? filesOf("live") : [];
+const groups = [
+  ...["unit", "guest"].filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => ({ kind, files: filesOf(kind), beside: 2 })),
+  { kind: "live", files: live.filter((file) => !isAlone(file)), beside: 2 },
+  { kind: "live", files: live.filter(isAlone), beside: 1 },
+].filter(({ files }) => files.length > 0);
+if (groups.length === 0) {
   console.error("no test file matches");
   process.exit(1);
 }
-const serial = chosen.includes("live") || chosen.includes("guest") ? ["--test-concurrency=1"] : [];
-// A guest runs hundreds of scripts under emulation. STROBE_TEST_SECONDS: what a file may take when it is told to do more.
-const timeout = 1000 * Number(process.env["STROBE_TEST_SECONDS"] ?? (chosen.includes("guest") ? 1800 : 300));
-run(process.execPath, "--enable-source-maps", "--test", ...serial, `--test-timeout=${timeout}`, ...files);
+
+let failed = 0;
+for (const { kind, files, beside } of groups) {
+  // A guest runs hundreds of scripts under emulation. STROBE_TEST_SECONDS: what a file may take when it is told to do more.
+  const timeout = 1000 * Number(process.env["STROBE_TEST_SECONDS"] ?? (kind === "guest" ? 1800 : 300));
+  const status = run(process.execPath, "--enable-source-maps", "--test", `--test-concurrency=${beside}`, `--test-timeout=${timeout}`, ...files);
+  failed ||= status;
+}
+process.exit(failed);

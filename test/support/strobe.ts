@@ -81,13 +81,15 @@ export function bpfObjects(): string {
 
 /**
  * Waits until no BPF objects are there but those of `before` (the kernel frees them a little late) and what others' programs
- * hold, which come and go as they like; throws after five seconds.
+ * hold, which come and go as they like; throws when some are there for five seconds.
  */
 export async function nothingLeft(before: string): Promise<void> {
   const known = new Set(objectNames(before));
-  let left: readonly string[] = [];
+  let left: readonly string[] | undefined;
   for (let wait = 0; wait < 100; wait++) {
-    left = objectNames(bpfObjects()).filter((name) => !known.has(name));
+    // What others make meanwhile was not there the time before.
+    const there = new Set(objectNames(bpfObjects()));
+    left = (left ?? [...there].filter((name) => !known.has(name))).filter((name) => there.has(name));
     if (left.length > 0) {
       const others = heldByOthers();
       left = left.filter((name) => !others.has(name));
@@ -95,7 +97,7 @@ export async function nothingLeft(before: string): Promise<void> {
     if (left.length === 0) return;
     await new Promise((done) => setTimeout(done, 50));
   }
-  throw new Error(`left behind: ${left.join(", ")}`);
+  throw new Error(`left behind: ${left?.join(", ")}`);
 }
 
 /** `programs 3`, `maps 7` and so on. */
@@ -106,13 +108,13 @@ function objectNames(objects: string): string[] {
   });
 }
 
-/** Objects that processes hold which no test started: those of other process groups. */
+/** Objects that processes hold which this test file did not start: those of other process groups, and of test files that run beside. */
 function heldByOthers(): ReadonlySet<string> {
   const held = new Set<string>();
-  const group = processGroup("self");
+  const group = placeOf("self").group;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
-      if (processGroup(pid) === group) continue;
+      if (placeOf(pid).group === group && mayBeOurs(pid)) continue;
       for (const fd of readdirSync(`/proc/${pid}/fd`)) {
         if (!readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("anon_inode:bpf")) continue;
         const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8");
@@ -125,8 +127,20 @@ function heldByOthers(): ReadonlySet<string> {
   return held;
 }
 
-function processGroup(pid: string): string | undefined {
-  return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[2];
+/** Whether this process is above `pid`; or nobody is, since whoever started it has ended. */
+function mayBeOurs(pid: string): boolean {
+  for (let at = pid; at !== String(process.pid);) {
+    const parent = placeOf(at).parent;
+    if (parent === undefined || parent === "0") return false;
+    if (parent === "1") return at === pid;
+    at = parent;
+  }
+  return true;
+}
+
+function placeOf(pid: string): { readonly parent: string | undefined; readonly group: string | undefined } {
+  const [, parent, group] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
+  return { parent, group };
 }
 
 /** A folder that goes with the test. */
