@@ -46,9 +46,9 @@ function fetchKernel({ name, suite, package: first }: DebianKernel, folder: stri
   }
 }
 
-/** The packages that the image is in: newer suites keep the kernel and its modules apart. */
+/** The packages that the image is in, with `first` where it is none that stands for another: newer suites keep the kernel and its modules apart. */
 function imagePackages(first: string, apt: Apt): readonly string[] {
-  const found = new Set<string>();
+  const found = new Set(/-\d/.test(first) ? [first] : []);
   const visit = (name: string): void => {
     const depends = apt("apt-cache", "depends", "--important", name);
     for (const [, next = ""] of depends.matchAll(/^ +(?:Pre)?Depends: (linux-(?:image|binary|modules|base)-\d\S*)$/gm)) {

@@ -1,7 +1,6 @@
 // Random programs through the verifier: none of them is refused, unless as too complex, with the loop named. STROBE_ROUNDS
 // scripts from STROBE_SEED on; `npm run test:verifier` takes twenty thousand.
 import assert from "node:assert/strict";
-import { release } from "node:os";
 import { describe, it } from "node:test";
 import { loadScript, places } from "../support/loading.ts";
 import { render } from "../support/random-pieces.ts";
@@ -12,21 +11,12 @@ const rounds = Number(process.env["STROBE_ROUNDS"] ?? 150);
 const mostFailures = 5;
 /** Of a hundred programs, so many may be more than the verifier walks. */
 const mostTooComplex = 2;
-/**
- * Programs at which the verifier of Linux 6.18 dereferences NULL (__mark_chain_precision, called by propagate_precision): the thread that
- * loads one dies, and its process hangs. 6.12 and 7.2 take them.
- */
-const oopses: ReadonlySet<number> = release().startsWith("6.18.") ? new Set([14142]) : new Set();
 
 describe("the verifier", { skip: process.geteuid?.() !== 0 && "needs root" }, () => {
   it(`takes ${rounds} random programs`, { timeout: 4 * 3600_000 }, (t) => {
     const outcomes: Record<string, number> = {};
     const failures: string[] = [];
     for (let seed = first; seed < first + rounds && failures.length < mostFailures; seed++) {
-      if (oopses.has(seed)) {
-        t.diagnostic(`seed ${seed} is left out: Linux ${release()} oopses`);
-        continue;
-      }
       const { place, text } = scriptOf(seed);
       const { outcome, detail } = loadScript(text, place);
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;

@@ -2,6 +2,8 @@
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
+import type { Capabilities } from "../../language/check/checked.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";
 import { countFailed, countRefusal, justMade } from "./counts.ts";
@@ -254,5 +256,18 @@ export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">):
   const { emitter } = scope;
   const captured = instruction.captures === undefined ? undefined : scope.slot(instruction.captures);
   const map = scope.kernelMapOf(instruction.map).index;
+  const inLoop = forgetsCallers(scope.options.capabilities) ? emitter.label() : undefined;
+  if (inLoop !== undefined) emitter.bind(inLoop);
   emitter.call("for_each_map_elem", kernelMap(map), { kind: "callback", callback: instruction.callback }, captured === undefined ? constant(0) : addressOf(captured), constant(0));
+  // Never goes back, which the verifier sees when it comes here, but not yet when it looks for loops.
+  if (inLoop !== undefined) emitter.branchConstant(Jump.JNE, emitter.constant(0n), 0n, inLoop);
+}
+
+/**
+ * Whether the verifier uses states that it has freed where a function that a helper calls has a loop with may_goto, and oopses. From
+ * Linux 6.17 (c9e31900b54c) it keeps those on the way from a loop's head back to it, but a helper's rounds are no loop to it until 7.0
+ * and 6.19.4 (f597664454bd): of a round within a round it frees what is outside of the loop. A call that is in a loop itself is right.
+ */
+function forgetsCallers({ kernel }: Pick<Capabilities, "kernel">): boolean {
+  return kernelAtLeast(kernel, 6, 17) && !kernelAtLeast(kernel, 7, 0);
 }
