@@ -67,7 +67,7 @@ test("a script without imports is left as it is", () => {
 
 test("what cannot be imported is refused at its place", () => {
   const refused = (text: string, message: RegExp) => assert.throws(() => from(text), message);
-  refused('import "none.bt";', /^ScriptError: main\.bt:1:8: error: there is no file .*none\.bt to import/);
+  refused('import "none.bt";', /^ScriptError: main\.bt:1:8: error: unable to find suitable path for import: .*none\.bt/);
   refused('import "set.bt";', /set\.bt:1:1: error: an imported script cannot have a config block/);
   refused('import "code.bpf.c";', /main\.bt:1:8: error: .*code\.bpf\.c is C, which strobe does not compile/);
   refused('import "lib/readme.txt";', /is neither a script \(\.bt\) nor a header \(\.h\)/);

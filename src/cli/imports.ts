@@ -131,7 +131,7 @@ function filesOf(source: Source, path: Token, from: string): string[] {
   try {
     directory = statSync(place).isDirectory();
   } catch {
-    throw refusal(source, path, `there is no file ${place} to import`, "paths are relative to the script's folder");
+    throw refusal(source, path, `unable to find suitable path for import: ${place}`, "paths are relative to the script's folder");
   }
   const folder = directory ? place : dirname(place);
   // In a folder such as /tmp (sticky) nobody replaces another's file, but anybody may add one.

@@ -33,7 +33,7 @@ test("-d takes stages, or all of them", () => {
   assert.deepEqual(readOptions(["-d", "ir,asm", "-e", "x"]).debug, ["ir", "asm"]);
   assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
   for (const words of [["-d", "foo"], ["-dast,foo"], ["--debug=foo"]]) {
-    assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError('-d takes one of tree, ir, asm, verifier, all, not "foo"'));
+    assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError('invalid option for -d: foo: -d takes one of tree, ir, asm, verifier, all, not "foo"'));
   }
 });
 

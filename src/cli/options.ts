@@ -133,7 +133,7 @@ export function readOptions(argv: readonly string[]): Options {
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
-    if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages))));
+    if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages, `invalid option for -d: ${word}`))));
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
     else if (name === "debuginfo") debuginfo.push(...value.split(":").filter((folder) => folder !== ""));
@@ -204,8 +204,8 @@ export function readOptions(argv: readonly string[]): Options {
     vmlinux: values.get("vmlinux"),
     debuginfo,
     output: values.get("output"),
-    format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const),
-    buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const),
+    format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const, `invalid output format "${values.get("format")}"`),
+    buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const, "-B must be either 'line', 'full', or 'none'"),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
     warnings: has("warnings"),
@@ -243,9 +243,10 @@ function following(name: FlagName, next: string | undefined): string | undefined
   return otherwise !== undefined && (next === undefined || next.startsWith("-")) ? otherwise : next;
 }
 
-function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
+/** `known`: how bpftrace says that it is none of them. */
+function oneOf<T extends string>(flag: string, value: string, choices: readonly T[], known?: string): T {
   const found = choices.find((choice) => choice === value);
-  if (found === undefined) throw new UsageError(`${flag} takes one of ${choices.join(", ")}, not "${value}"`);
+  if (found === undefined) throw new UsageError(`${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`);
   return found;
 }
 

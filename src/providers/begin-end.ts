@@ -16,7 +16,7 @@ function once(name: "begin" | "end", doc: string): Provider {
     *list(parts) { if (matches(parts[0] ?? "*", name)) yield { probe: name }; },
     resolve(spec) {
       const context: Context = { provider: name, programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };
-      if (spec.parts.some((part) => part !== "")) return refused(spec, "syntax", `\`${name}\` stands alone`, `write \`${name} { … }\``);
+      if (spec.parts.some((part) => part !== "")) return refused(spec, "syntax", `${name} probe type requires 0 arguments, found ${spec.parts.length}`, `write \`${name} { … }\``);
       return resolved({ context, provider: name, sites: [{ name, data: null }] });
     },
   };

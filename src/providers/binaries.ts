@@ -41,7 +41,7 @@ export function noBinary(target: string): readonly [message: string, help: strin
     case "special": return [`\`${target}\` is not a regular file`, "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open"];
     case "folder": return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
     case "file": return [`\`${target}\` is no program and no library (ELF)`, "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe"];
-    case undefined: return [`there is no program or library \`${target}\``, "give a path, or a name that the shell or the loader finds"];
+    case undefined: return [`target file '${target}' does not exist or is not executable`, "give a path, or a name that the shell or the loader finds"];
   }
 }
 

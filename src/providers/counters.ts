@@ -63,11 +63,11 @@ function counterProvider(name: "software" | "hardware", alias: string, type: num
       if (event === undefined || event === "" || spec.parts.length > 2) return wrongParts(spec, provider.usage);
       const counter = counters.find((one) => one.name === event || one.alias === event);
       if (counter === undefined) {
-        return missing(spec, options, `there is no ${name} event \`${event}\``, didYouMean(event, names) ?? `the events are ${names.join(", ")}`);
+        return missing(spec, options, `${event} is not a ${name} probe`, didYouMean(event, names) ?? `the events are ${names.join(", ")}`);
       }
       const count = countText === undefined || countText === "" ? counter.count : parseCount(countText);
       if (count === undefined || count === 0n) {
-        return refused(spec, "arguments", `\`${countText}\` is not a number of events`, "write a whole number, such as 100 or 1e6");
+        return refused(spec, "arguments", `invalid count for ${name} probe: invalid integer: ${countText}`, "write a whole number, such as 100 or 1e6");
       }
       const data: CounterSite = { config: counter.config, count };
       const site = { name: countText ? `${name}:${event}:${countText}` : `${name}:${event}`, data };

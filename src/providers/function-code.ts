@@ -149,5 +149,5 @@ export function noUserFunction(spec: ProbeSpec, binaries: readonly Binary[], wan
   if (hasWildcard(wanted)) return missing(spec, options, `no function ${where} matches \`${wanted}\``);
   const names = binaries.flatMap((binary) => [...binary.symbols()].flatMap((symbol) => (symbol.kind === "function" ? [symbol.name] : [])));
   const help = names.length === 0 ? "it has no symbols: install its debug symbols" : didYouMean(wanted, names);
-  return missing(spec, options, `there is no function \`${wanted}\` ${where}`, help);
+  return missing(spec, options, `no matches for ${spec.provider} ${spec.parts.join(":")}: there is no function \`${wanted}\` ${where}`, help);
 }

@@ -50,7 +50,8 @@ test("one instruction of a kernel function", { skip }, () => {
   assert.deepEqual(said(resolve("insn:work:5")), ["error: `test %edi, %edi` at work:5 cannot be probed: the kernel must not be probed there"]);
   assert.deepEqual(said(resolve("insn:hidden:0")), ["error: the kernel's code cannot be read: it is closed"]);
   assert.match(said(resolve("insn:wrok:0"))[0], /there is no kernel function `wrok` \(did you mean `work`\?\)/);
-  for (const text of ["insn:work", "insn:/bin/app:0", "ret:/bin/app", "insn:work:x"]) assert.match(said(resolve(text))[0], /does not say what to probe/);
+  assert.match(said(resolve("insn:work"))[0], /^error: insn probe type requires 2 or 3 arguments, found 1/);
+  for (const text of ["insn:/bin/app:0", "ret:/bin/app", "insn:work:x"]) assert.match(said(resolve(text))[0], /does not say what to probe/);
 });
 
 test("a kernel function returns through its thunk, and the result has its type", { skip }, () => {

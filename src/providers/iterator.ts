@@ -37,7 +37,7 @@ export const iterator: Provider = {
     // The kernel makes a function of this name for each kind of iterator: programs are bound to it.
     const target = system.kernelFunction(`bpf_iter_${name}`);
     if (struct === undefined || target === undefined) {
-      return missing(spec, options, `this kernel has no iterator \`${name}\``, didYouMean(name, system.iterators()));
+      return missing(spec, options, `iter ${name} not available for your kernel version`, didYouMean(name, system.iterators()));
     }
     const first = objects(struct)[0];
     const requires: Fetch | undefined = first?.type.kind === "pointer" ? { kind: "context", offset: first.offset, size: 8, signed: false } : undefined;

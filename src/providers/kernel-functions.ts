@@ -56,7 +56,7 @@ export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: Fu
   const where = module === undefined ? "" : ` in the module \`${module}\``;
   const elsewhere = module === undefined ? undefined : system.functionModule(name);
   const help = elsewhere === undefined ? didYouMean(name, system.kernelFunctions()) : `it is in \`${elsewhere}\``;
-  return missing(spec, options, `there is no kernel function \`${name}\`${where}`, help);
+  return missing(spec, options, `no matches for ${spec.provider} ${module === undefined ? "" : `${module}:`}${name}: there is no kernel function \`${name}\`${where}`, help);
 }
 
 /** Other kinds of probes that would see a kernel function here: those that this kernel refuses are not advised. */

@@ -13,19 +13,20 @@ const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1_000n, ms: 1_000_
 
 export type Timing = { readonly kind: "period"; readonly nanoseconds: bigint } | { readonly kind: "rate"; readonly hertz: bigint };
 
-/** `[hz, 99]`, `[s, 1]`, `[10ms]`, `[1000000]`; or what is wrong with it. */
-export function parseTiming(parts: readonly string[]): Timing | string {
+/** `[hz, 99]`, `[s, 1]`, `[10ms]`, `[1000000]`; or what is wrong with it, for a probe of the kind `probe`. */
+export function parseTiming(probe: string, parts: readonly string[]): Timing | string {
   const [first = "", second] = parts;
   if (second !== undefined) {
     const count = parseCount(second);
-    if (first === "hz") return count === undefined || count === 0n ? "the rate must be a positive whole number" : { kind: "rate", hertz: count };
     const unit = ["s", "ms", "us"].includes(first) ? units[first] : undefined;
-    if (unit === undefined) return `\`${first}\` is not a unit of time here: use s, ms, us or hz`;
-    return count === undefined ? "the time must be a positive whole number" : period(count * unit);
+    if (unit === undefined && first !== "hz") return `${first} is not an accepted unit of time: use s, ms, us or hz`;
+    if (count === 0n || /^-\d+$/.test(second)) return `${probe} frequency should be a positive integer`;
+    if (count === undefined) return `invalid rate of ${probe} probe: invalid integer: ${second}`;
+    return unit === undefined ? { kind: "rate", hertz: count } : period(count * unit);
   }
   const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
   const count = single ? parseCount(single[1]) : undefined;
-  if (count === undefined) return `\`${first}\` is not a time: write a number and a unit, such as \`1s\``;
+  if (count === undefined) return `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``;
   const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
   return period(count * unit);
 }

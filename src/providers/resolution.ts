@@ -14,7 +14,24 @@ export function refused(spec: ProbeSpec, code: DiagnosticCode, message: string, 
 }
 
 export function wrongParts(spec: ProbeSpec, usage: string): Resolution {
-  return refused(spec, "syntax", `\`${spec.text}\` does not say what to probe`, `a probe of this kind is written \`${usage}\``);
+  const counts = partCounts(usage);
+  const found = spec.parts.length;
+  const wanted = counts.length < 2 || counts.length === counts.at(-1)! - counts[0] + 1 ? counts.join(" or ") : `${counts[0]} to ${counts.at(-1)}`;
+  return refused(spec, "syntax", counts.includes(found)
+    ? `\`${spec.text}\` does not say what to probe`
+    : `${spec.provider} probe type requires ${wanted} argument${wanted === "1" ? "" : "s"}, found ${found}`, `a probe of this kind is written \`${usage}\``);
+}
+
+/** How many parts the forms of a usage have behind the kind: `ret:[BINARY:]FUNCTION` has one or two. */
+function partCounts(usage: string): number[] {
+  const counts = new Set<number>();
+  for (const form of usage.split(" or ")) {
+    const colons = (text: string): number => text.split(":").length - 1;
+    const optional = colons((form.match(/\[[^\]]*\]/g) ?? []).join(""));
+    const all = colons(form);
+    for (let count = all - optional; count <= all; count++) counts.add(count);
+  }
+  return [...counts].sort((a, b) => a - b);
 }
 
 /** A spec that means nothing on this machine; `missing_probes` says how bad that is. */

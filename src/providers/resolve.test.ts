@@ -139,10 +139,10 @@ test("misspelt probes get the nearest names", () => {
   assert.deepEqual(complaint("tracepoint:sched:sched_swich"), ["no matches for tracepoint sched:sched_swich", "did you mean `sched_switch`?"]);
   assert.deepEqual(complaint("tracepoint:sched_switch"), ["a tracepoint has a category and a name", "did you mean `tracepoint:sched:sched_switch`?"]);
   assert.deepEqual(complaint("tracepont:sched:x"), ["invalid probe type: tracepont", "did you mean `tracepoint`?"]);
-  assert.deepEqual(complaint("fentry:vfs_raed"), ["there is no kernel function `vfs_raed`", "did you mean `vfs_read`?"]);
-  assert.deepEqual(complaint("uprobe:app:maloc"), ["there is no function `maloc` in /bin/app", "did you mean `malloc`?"]);
+  assert.deepEqual(complaint("fentry:vfs_raed"), ["no matches for fentry vfs_raed: there is no kernel function `vfs_raed`", "did you mean `vfs_read`?"]);
+  assert.deepEqual(complaint("uprobe:app:maloc"), ["no matches for uprobe app:maloc: there is no function `maloc` in /bin/app", "did you mean `malloc`?"]);
   assert.deepEqual(complaint("usdt:app:tik"), ["no static probe in /bin/app matches `tik`", "did you mean `tick`?"]);
-  assert.deepEqual(complaint("software:fault"), ["there is no software event `fault`", "did you mean `faults`?"]);
+  assert.deepEqual(complaint("software:fault"), ["fault is not a software probe", "did you mean `faults`?"]);
   assert.deepEqual(resolve("tracepoint:sched:nope", [], { missing: "warn" }).diagnostics[0]?.severity, "warning");
 });
 
@@ -172,7 +172,7 @@ test("times and counts", () => {
   assert.deepEqual(timer("interval:ms:10"), ["interval:ms:10", 1e7]);
   assert.deepEqual(timer("p:hz:100"), ["profile:hz:100", 1e7]);
   assert.deepEqual(shape(resolve("i:s:1")), ["perf_event: interval:s:1"]);
-  assert.deepEqual(complaint("i:m:10")[0], "`m` is not a unit of time here: use s, ms, us or hz, in `i:m:10`");
+  assert.deepEqual(complaint("i:m:10")[0], "m is not an accepted unit of time: use s, ms, us or hz, in `i:m:10`");
   assert.deepEqual(resolve("s:cs:1e3").variants[0]?.sites, [{ name: "software:cs:1e3", data: { config: 3, count: 1000n } }]);
 });
 

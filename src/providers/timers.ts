@@ -16,7 +16,7 @@ const listed = ["hz", "ms", "s", "us"];
 export interface TimerSite { readonly period: number; readonly timing: Timing }
 
 function timerSite(provider: string, spec: ProbeSpec): { name: string; data: TimerSite } | string {
-  const timing = parseTiming(spec.parts);
+  const timing = parseTiming(provider, spec.parts);
   if (typeof timing === "string") return timing;
   const period = timing.kind === "rate" ? Number(1_000_000_000n / timing.hertz) || 1 : Number(timing.nanoseconds);
   return { name: `${provider}:${timingName(timing, spec.parts)}`, data: { period, timing } };

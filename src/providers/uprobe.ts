@@ -180,7 +180,7 @@ function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, 
     }
   }
   const help = names.length === 0 ? "it has no symbols: install its debug symbols, or probe an address" : didYouMean(wanted, names);
-  return missing(spec, options, `there is no function \`${wanted}\` ${where}`, help);
+  return missing(spec, options, `no matches for ${spec.provider} ${spec.parts.join(":")}: there is no function \`${wanted}\` ${where}`, help);
 }
 
 export const uprobe = userProbe("uprobe", ["u", "line"]);

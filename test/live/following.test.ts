@@ -113,7 +113,7 @@ test("-p: the same, in the process alone, and strobe says that it waits and that
     setTimeout(() => stranger.stdin.end("\n"), 300);
     const { stdout, stderr } = await overRunning(opener, ["wait", `work=${plugin}`], "uprobe:libplugin:work { @ = count(); } uretprobe:libplugin:work { @results = sum(retval); }", "-v");
     assert.equal(stdout.replaceAll("\n\n", "\n"), `@: 10\n@results: ${Array.from({ length: 10 }, (_, n) => n + 41 + n).reduce((a, b) => a + b)}`);
-    assert.match(stderr, /warning: there is no program or library `libplugin`/);
+    assert.match(stderr, /warning: target file 'libplugin' does not exist or is not executable/);
     assert.match(stderr, /help: it is probed as soon as the process opens a file that has it/);
     assert.match(stderr, /opened \S*libplugin\.so: attached 2 more probes/);
   } finally {

@@ -164,7 +164,7 @@ test("nothing is written twice, and nothing else is overwritten", async () => {
 
 test("a program that is not there is said", async () => {
   const { stderr, code } = await strobe(["types", "-o", join(folder.path, "none"), "--binary", "/no/such/program"]);
-  assert.match(stderr, /there is no program or library `\/no\/such\/program`/);
+  assert.match(stderr, /target file '\/no\/such\/program' does not exist or is not executable/);
   assert.equal(code, 1);
   assert.equal(existsSync(join(folder.path, "none")), false);
 });

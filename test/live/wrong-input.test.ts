@@ -91,7 +91,7 @@ test("a cache folder in which nothing can be made is done without", async () => 
 test("what is probed is no program", async () => {
   assert.match(await complaint("-e", "uprobe:/etc/passwd:main { }"), /error: `\/etc\/passwd` is no program and no library \(ELF\)/);
   assert.match(await complaint("-e", "uprobe:/bin/:main { }"), /error: `\/bin\/` is a folder\n.*\n.*\nhelp: name what is in it, as in `\/bin\/\*`/);
-  assert.match(await complaint("-e", "usdt:/none:a:b { }"), /error: there is no program or library `\/none`/);
+  assert.match(await complaint("-e", "usdt:/none:a:b { }"), /error: target file '\/none' does not exist or is not executable/);
 });
 
 test("a damaged program is told with the probe", async () => {
@@ -108,7 +108,7 @@ test("a damaged program is told with the probe", async () => {
 
 test("listing what is not there says so", async () => {
   assert.equal(await complaint("-l", "nosuch"), "strobe: no probe matches `nosuch`");
-  assert.equal(await complaint("-l", "uprobe:/none:*"), "strobe: there is no program or library `/none`\ngive a path, or a name that the shell or the loader finds");
+  assert.equal(await complaint("-l", "uprobe:/none:*"), "strobe: target file '/none' does not exist or is not executable\ngive a path, or a name that the shell or the loader finds");
   assert.match(await complaint("-l", "tracepoint:schde:sched_switch"), /^strobe: there are no tracepoints of the category `schde`\ndid you mean/);
   assert.match(await complaint("-l", "-e", "begin {"), /^-e:1:7: error: expected `}` at the end of the probe/);
 });

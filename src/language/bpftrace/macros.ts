@@ -99,9 +99,10 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
     }
     const counts = [...new Set(overloads.map((m) => m.parameters.length))].sort((a, b) => a - b).join(" or ");
     const wrong = fitting[0]?.parameters.findIndex((parameter, i) => !fits(parameter.kind, args[i])) ?? -1;
-    if (wrong < 0) return p.fail(`the macro \`${name.text}\` takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`, call, undefined, "arguments");
+    const mismatch = `call to ${name.text}() has arguments that do not match any definition`;
+    if (wrong < 0) return p.fail(mismatch, call, `it takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`, "arguments");
     const { kind, name: parameter } = fitting[0].parameters[wrong];
-    return p.fail(`the macro \`${name.text}\` needs a ${kind} for \`${sigil(kind)}${parameter}\``, args[wrong].span, undefined, "arguments");
+    return p.fail(mismatch, args[wrong].span, `\`${sigil(kind)}${parameter}\` takes a ${kind}`, "arguments");
   }
 
   for (let expansion = p.expansion; expansion !== undefined; expansion = expansion.caller) {

@@ -149,7 +149,7 @@ function macroDefinition(p: Cursor): void {
   const { parameters } = macro;
   const earlier = p.macros.get(macro.name)!.some((other) => other.body < macro.body && other.parameters.length === parameters.length
     && other.parameters.every(({ kind }, i) => kind === parameters[i].kind));
-  if (earlier) p.report("error", "name", name, `the macro \`${macro.name}\` with such parameters is already defined`);
+  if (earlier) p.report("error", "name", name, `redefinition of macro: ${macro.name}`);
   const twice = parameters.find((one, i) => parameters.findIndex((other) => other.kind === one.kind && other.name === one.name) < i);
   if (twice !== undefined) p.report("error", "name", name, `the macro \`${macro.name}\` has two parameters named \`${twice.name}\``);
   checkDefinition(p, macro);

@@ -11,7 +11,7 @@ import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
 import { withSpacesOf } from "./spaces.ts";
-import { describeOne, isKnown, sameType, unify, widen } from "./unify.ts";
+import { describeOne, isKnown, sameType, unify, widen, wrongCount } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
@@ -30,9 +30,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   }
   const [least, most] = spec.arity ?? [0, 0];
   if (call.args.length < least || call.args.length > most) {
-    const wanted = least === most ? `${least}` : most === 255 ? `at least ${least}` : `${least} to ${most}`;
-    const type = report(body, "arguments", call.span, `${call.name}() takes ${wanted} argument${wanted === "1" || wanted === "at least 1" ? "" : "s"}, not ${call.args.length}`, `usage: ${spec.signature}`);
-    return { ...call, type };
+    return { ...call, type: report(body, "arguments", call.span, wrongCount(call.name, call.args.length, least, most), `usage: ${spec.signature}`) };
   }
   if (spec.unsafe === true && !body.pass.options.unsafe) {
     return { ...call, type: report(body, "unsafe", call.span, `${call.name}() is an unsafe function being used in safe mode`, "allow it with --unsafe; from Node, with the option unsafe: true") };
@@ -68,7 +66,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   }
   const { parameters } = own.declaration;
   if (args.length !== parameters.length) {
-    return { ...call, args, type: report(body, "arguments", call.span, `${call.name}() takes ${parameters.length} arguments, not ${args.length}`) };
+    return { ...call, args, type: report(body, "arguments", call.span, wrongCount(call.name, args.length, parameters.length, parameters.length)) };
   }
   args.forEach((arg, i) => {
     if (parameters[i].type === undefined && infer(own, i, arg, body)) return;

@@ -159,7 +159,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       return { ...node, operand: pointer, type: u64 };
     }
   }
-  return { ...node, operand, type: report(body, "type", node.span, `\`${node.operator}\` cannot be used on ${describeOne(operand.type)}`) };
+  return { ...node, operand, type: report(body, "type", node.span, `the ${node.operator} operator can not be used on expressions of type '${describe(operand.type)}'`) };
 }
 
 /** `&$x`: where the variable is; `&@x`: where the number or text of a map without keys is, or the kernel's `struct bpf_map`. */
@@ -320,7 +320,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
       return { ...node, object, index, type: placeType(inSpace(object.type.target, object.type.space)) };
     default:
   }
-  return { ...node, object, index, type: report(body, "type", node.span, `${describeOne(object.type)} has no elements`) };
+  return { ...node, object, index, type: report(body, "type", node.span, `the array index operator [] can only be used on arrays, pointers, and tuples, found ${describe(object.type)}`) };
 }
 
 function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, body: Body): Expression {
@@ -329,7 +329,7 @@ function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, bod
   if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `${describeOne(type)} is not a tuple`, node.object.kind === "integer" ? "there are no floating-point numbers" : undefined) };
   const element = type.elements[node.index];
   if (element === undefined) {
-    return { ...node, type: report(body, "limit", node.span, `there is no element ${node.index} in a tuple of ${type.elements.length}`) };
+    return { ...node, type: report(body, "limit", node.span, `invalid tuple index: ${node.index}, found ${type.elements.length} elements in tuple`) };
   }
   return { ...node, type: settled(element) };
 }

@@ -5,7 +5,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, mapState, report, variableType } from "./pass.ts";
-import { describeOne, isKnown, mismatch } from "./unify.ts";
+import { describe, isKnown, mismatch } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
@@ -16,7 +16,7 @@ function entryArgument(call: Call, key: Expression | undefined, body: Body): Map
     return undefined;
   }
   if (first.keys.length > 0 && key !== undefined) {
-    report(body, "arguments", call.span, `${call.name}() wants the map without keys, and the key after it`);
+    report(body, "arguments", call.span, `${call.name}() expects the map without keys, and the key after it`);
     return undefined;
   }
   if (key !== undefined && mapState(body, first.name, first.span).keys?.length === 0) {
@@ -42,7 +42,7 @@ const find: CallCheck = (call, body) => {
   const access = entryArgument(call, call.args[1], body);
   const variable = call.args[2];
   if (variable.kind !== "variable") {
-    return { ...call, type: report(body, "arguments", variable.span, "find() wants a variable for what it finds") };
+    return { ...call, type: report(body, "arguments", variable.span, "find() expects a variable for what it finds") };
   }
   if (access === undefined) return { ...call, type: boolType };
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
@@ -75,7 +75,7 @@ const length: CallCheck = (call, body) => {
   }
   const value = checkValue(first, body);
   if (value.type.kind !== "unknown" && value.type.kind !== "stack") {
-    return { ...call, args: [value], type: report(body, "type", first.span, `len() wants a map or a stack, not ${describeOne(value.type)}`) };
+    return { ...call, args: [value], type: report(body, "type", first.span, `call to len() expects a map, ustack, or kstack, found ${describe(value.type)}`) };
   }
   return { ...call, args: [value], type: i64 };
 };

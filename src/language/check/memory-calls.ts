@@ -15,7 +15,7 @@ import type { Body, CallCheck } from "./pass.ts";
 import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveType, warn } from "./pass.ts";
 import { signalNames, signalNumber } from "./signals.ts";
 import { siteName } from "./site-names.ts";
-import { where } from "./place-types.ts";
+import { notHere } from "./place-types.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
@@ -30,7 +30,7 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
   if (arg.kind === "string") return arg.value;
   const value = checkValue(arg, body);
   if (value.kind === "string") return value.value;
-  if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a string literal here`);
+  if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() expects a string literal (${describe(value.type)} provided)`);
   return undefined;
 }
 
@@ -38,13 +38,13 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
 function wantsAddress(value: Expression, call: Call, body: Body): boolean {
   if (value.type.kind === "pointer" || value.type.kind === "integer") needsKernel(body, "reading memory", call.span);
   if (["pointer", "integer", "array", "string", "unknown"].includes(value.type.kind)) return true;
-  report(body, "type", value.span, `${call.name}() wants a pointer, not ${describeOne(value.type)}`);
+  report(body, "type", value.span, `${call.name}() expects a pointer, not ${describeOne(value.type)}`);
   return false;
 }
 
 function wantsInteger(value: Expression, call: Call, body: Body): boolean {
   if (isIntegral(value.type) || value.type.kind === "unknown" || value.type.kind === "boolean") return true;
-  report(body, "type", value.span, `${call.name}() wants an integer here, not ${describeOne(value.type)}`);
+  report(body, "type", value.span, `${call.name}() only supports int arguments (${describe(value.type)} provided)`);
   return false;
 }
 
@@ -52,7 +52,7 @@ function wantsInteger(value: Expression, call: Call, body: Body): boolean {
 function capacityFor(length: Expression | undefined, call: Call, body: Body, most = body.pass.config.maxStringLength): number {
   const constant = length === undefined ? undefined : constantOf(length);
   if (constant === undefined) return most;
-  if (constant < 0n) report(body, "limit", length!.span, `${call.name}() wants a length of 0 or more`);
+  if (constant < 0n) report(body, "limit", length!.span, `${call.name}() expects a length of 0 or more`);
   return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
 }
 
@@ -71,7 +71,7 @@ const str: CallCheck = (written, body) => {
   if (pointer.kind === "string" && length === undefined) return pointer;
   if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
-  if (length !== undefined && (constantOf(length) ?? 0n) < 0n) report(body, "limit", length.span, "str() wants a length of 0 or more");
+  if (length !== undefined && (constantOf(length) ?? 0n) < 0n) report(body, "limit", length.span, "str() expects a length of 0 or more");
   const args = length === undefined ? [pointer] : [pointer, length];
   // Of text that is written out, the length counts characters; of all else, the end as well.
   const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
@@ -123,8 +123,8 @@ const compared: CallCheck = (call, body) => {
   const all = checked(call, body);
   const length = all[2];
   const constant = constantOf(length);
-  if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() wants a constant length`);
-  if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() wants a length of 0 or more`);
+  if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() expects a constant length`);
+  if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() expects a length of 0 or more`);
   // Both sides lie in working memory, of which a handler has 32 KiB.
   if (call.name === "memcmp" && constant !== undefined && constant > mostCompared) {
     report(body, "limit", length.span, `memcmp() compares ${mostCompared} bytes at most`, "compare in several calls");
@@ -160,11 +160,11 @@ const path: CallCheck = (call, body) => {
   const pointer = args[0];
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
-    return { ...call, args, type: report(body, "placement", call.span, `path() is not available in ${where(body)}`, "the kernel allows it in fentry, fexit and iterators") };
+    return { ...call, args, type: report(body, "placement", call.span, notHere("path", body), "the kernel allows it in fentry, fexit and iterators") };
   }
   const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;
   if (struct.kind !== "unknown" && (struct.kind !== "struct" || struct.name !== "path")) {
-    report(body, "type", pointer.span, `path() wants a struct path, not ${describeOne(pointer.type)}`);
+    report(body, "type", pointer.span, `path() expects a struct path, not ${describeOne(pointer.type)}`);
   }
   return { ...call, args, type: { kind: "string", capacity: capacityFor(args[1], call, body) } };
 };
@@ -173,7 +173,7 @@ const capacity: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   const { type } = value;
   if (!["string", "array", "pointer", "unknown"].includes(type.kind)) {
-    return { ...call, type: report(body, "type", value.span, `strcap() wants text: a string, an array or a pointer, not a ${describe(type)}`) };
+    return { ...call, type: report(body, "type", value.span, `strcap() expects text: a string, an array or a pointer, not a ${describe(type)}`) };
   }
   const size = type.kind === "string" ? type.capacity : type.kind === "array" ? type.length : type.kind === "unknown" ? undefined : body.pass.config.maxStringLength;
   return size === undefined ? { ...call, type: unknownType } : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
@@ -212,7 +212,7 @@ const kernelAddress: CallCheck = (call, body) => {
   const find = body.pass.options.facts?.kernelAddress;
   if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
   const address = find(name);
-  if (address === undefined) return { ...call, type: report(body, "name", call.span, `there is no kernel symbol \`${name}\``, body.pass.options.facts?.addressesHidden?.()) };
+  if (address === undefined) return { ...call, type: report(body, "name", call.span, `failed to resolve kernel symbol: ${name}`, body.pass.options.facts?.addressesHidden?.()) };
   return integerLiteral(address, u64, call.span);
 };
 
@@ -220,7 +220,7 @@ const userAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context, provider } = body;
   if (context === undefined || context === "host" || !["uprobe", "uretprobe", "usdt"].includes(provider)) {
-    report(body, "placement", call.span, `uaddr() is not available in ${where(body)}`, "it looks into the program that a uprobe or usdt probe is in");
+    report(body, "placement", call.span, notHere("uaddr", body), "it looks into the program that a uprobe or usdt probe is in");
   }
   if (context === undefined || context === "host" || context.userSymbol === undefined || name === undefined) return { ...call, args: checked(call, body), type: unknownType };
   const symbol = context.userSymbol(name);
@@ -246,7 +246,7 @@ const register: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context } = body;
   const registers = context === undefined || context === "host" ? undefined : context.registers;
-  if (registers === undefined) return { ...call, type: report(body, "placement", call.span, `reg() is not available in ${where(body)}`) };
+  if (registers === undefined) return { ...call, type: report(body, "placement", call.span, notHere("reg", body)) };
   if (name !== undefined && !registers.has(name)) {
     return { ...call, type: report(body, "name", call.args[0].span, `there is no register \`${name}\``, didYouMean(nearest(name, registers.keys()))) };
   }
@@ -254,7 +254,7 @@ const register: CallCheck = (call, body) => {
 };
 
 const stack: CallCheck = (call, body) => {
-  if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, `${call.name} is not available in ${where(body)}`) };
+  if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, notHere(call.name, body)) };
   let mode: StackMode | undefined;
   let limit: number | undefined;
   let unwinding: StackUnwinding | undefined;
@@ -267,7 +267,7 @@ const stack: CallCheck = (call, body) => {
       }
       const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
       if (!modes.includes(arg.name)) {
-        return { ...call, type: report(body, "name", arg.span, `unknown stack mode \`${arg.name}\``, `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`) };
+        return { ...call, type: report(body, "name", arg.span, `error parsing stack mode: ${call.name}: invalid value for stack_mode: ${arg.name}`, `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`) };
       }
       mode = arg.name as StackMode;
       continue;
@@ -275,7 +275,7 @@ const stack: CallCheck = (call, body) => {
     const value = checkValue(arg, body);
     const constant = constantOf(value);
     if (constant === undefined) {
-      if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() wants a constant limit`);
+      if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}: invalid limit value, expected a constant`);
     } else if (constant < 1n) {
       report(body, "limit", arg.span, `${call.name}() takes 1 frame at least`);
     } else if (constant > 1024n) {
@@ -307,7 +307,7 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   const args = checked(call, body);
   const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
-  if (!ok) report(body, "type", value.span, `${call.name}() wants a number, not ${describeOne(value.type)}`);
+  if (!ok) report(body, "type", value.span, `${call.name}() expects a number, not ${describeOne(value.type)}`);
   return { ...call, args, type: { kind: "named", of } };
 };
 
@@ -318,7 +318,7 @@ const ntop: CallCheck = (call, body) => {
   const { type } = address;
   const bytes = type.kind === "array" && sizeOf(type.element) === 1 ? type.length : type.kind === "string" ? type.capacity - 1 : undefined;
   const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
-  if (!ok) report(body, "type", address.span, `ntop() wants an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`);
+  if (!ok) report(body, "type", address.span, `ntop() expects an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`);
   return { ...call, args, type: { kind: "named", of: "inet" } };
 };
 
@@ -326,7 +326,7 @@ const macaddr: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
   const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
-  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() wants 6 bytes, not ${describeOne(type)}`);
+  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() expects 6 bytes, not ${describeOne(type)}`);
   return { ...call, args, type: { kind: "named", of: "macaddr" } };
 };
 
@@ -358,7 +358,7 @@ const strftime: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
-  if (constant !== undefined && constant < 0n) report(body, "limit", args[1].span, "strftime() wants a time of 0 or later");
+  if (constant !== undefined && constant < 0n) report(body, "limit", args[1].span, "strftime() expects a time of 0 or later");
   if (ofMonotonicClock(args[1])) {
     report(body, "arguments", args[1].span, "strftime() can not take a monotonic timestamp", "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)");
   }
@@ -392,7 +392,7 @@ const override: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[0], call, body);
   if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
-    report(body, "placement", call.span, `override() is not available in ${where(body)}`, "the kernel allows it in kprobes");
+    report(body, "placement", call.span, notHere("override", body), "the kernel allows it in kprobes");
   }
   return { ...call, args, type: { kind: "void" } };
 };
@@ -400,14 +400,14 @@ const override: CallCheck = (call, body) => {
 const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
   const length = args[2];
-  if (constantOf(length) === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, "write_user() wants a constant length");
+  if (constantOf(length) === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, "write_user() expects a constant length");
   return { ...call, args, type: boolType };
 };
 
 const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
-  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() wants a struct sock *, not ${describeOne(type)}`);
+  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() expects a struct sock *, not ${describeOne(type)}`);
   return { ...call, args, type: u64 };
 };
 
@@ -418,20 +418,20 @@ const packet: CallCheck = (call, body) => {
   if (path === "") report(body, "arguments", call.args[0].span, "a capture file needs a name");
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
-    return { ...call, type: report(body, "placement", call.span, `skboutput() is not available in ${where(body)}`, "packets are handed out by fentry, fexit and rawtracepoint probes") };
+    return { ...call, type: report(body, "placement", call.span, notHere("skboutput", body), "packets are handed out by fentry, fexit and rawtracepoint probes") };
   }
   const buffer = checkValue(skb, body);
   const { type, span } = buffer;
   if (type.kind === "unknown") return { ...call, type: unknownType };
   if (type.kind !== "pointer" || type.target.kind !== "struct" || type.target.name !== "sk_buff") {
-    return { ...call, type: report(body, "type", span, `skboutput() wants a struct sk_buff *, not ${describeOne(type)}`) };
+    return { ...call, type: report(body, "type", span, `skboutput() expects a struct sk_buff *, not ${describeOne(type)}`) };
   }
   if (type.typed !== true) {
-    return { ...call, type: report(body, "type", span, "skboutput() wants a pointer that the kernel knows: the probe's own argument", "write `args.skb`, without a cast, or a variable that holds it") };
+    return { ...call, type: report(body, "type", span, "skboutput() expects a pointer that the kernel knows: the probe's own argument", "write `args.skb`, without a cast, or a variable that holds it") };
   }
   const [bytes, skipped] = [length, offset].map((arg) => checkValue(arg, body));
   for (const number of [bytes, skipped]) {
-    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() wants a number here, not ${describeOne(number.type)}`);
+    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() expects a number here, not ${describeOne(number.type)}`);
   }
   const whole = body.pass.expression({ kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType }, body);
   return { ...call, args: [call.args[0], buffer, bytes, skipped, whole], type: i32 };
@@ -461,7 +461,7 @@ const containerOf: CallCheck = (call, body) => {
   const pointer = checkValue(call.args[0], body);
   // A member may have a builtin's name: `pid`.
   if (type.kind !== "identifier" || (member.kind !== "identifier" && member.kind !== "builtin")) {
-    return { ...call, type: report(body, "arguments", call.span, "container_of() wants a pointer, a struct and a member's name") };
+    return { ...call, type: report(body, "arguments", call.span, "container_of() expects a pointer, a struct and a member's name") };
   }
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };

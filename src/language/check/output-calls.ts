@@ -8,7 +8,7 @@ import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { integerLiteral, report, warn } from "./pass.ts";
-import { describeOne } from "./unify.ts";
+import { describe, describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
@@ -50,7 +50,7 @@ const debugged: CallCheck = (call, body) => {
 const emit: CallCheck = (call, body) => {
   const [name, record] = call.args as [Expression, Expression];
   if (name.kind !== "string" || record.kind !== "record") {
-    return { ...call, type: report(body, "arguments", call.span, "emit() wants a record") };
+    return { ...call, type: report(body, "arguments", call.span, "emit() expects a record") };
   }
   const fields = record.fields.map((field) => ({ name: field.name, value: checkValue(field.value, body) }));
   return { ...call, args: [name, { ...record, fields, type: { kind: "record", fields: fields.map((f) => ({ name: f.name, type: f.value.type })) } }], type: voidType };
@@ -91,14 +91,14 @@ const time: CallCheck = (call, body) => {
   const format: Expression = call.args.length === 0
     ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
     : checkValue(call.args[0], body);
-  if (format.kind !== "string" && format.type.kind !== "unknown") report(body, "arguments", format.span, "time() wants a format as a string literal");
+  if (format.kind !== "string" && format.type.kind !== "unknown") report(body, "arguments", format.span, `time() expects a string literal (${describe(format.type)} provided)`);
   return { ...call, args: [format], type: voidType };
 };
 
 const unwatch: CallCheck = (call, body) => {
   const [address] = call.args.map((arg) => checkValue(arg, body)) as [Expression];
   const { kind } = address.type;
-  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() wants an address, not ${describeOne(address.type)}`);
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() expects an address, not ${describeOne(address.type)}`);
   return { ...call, args: [address], type: voidType };
 };
 
@@ -115,9 +115,9 @@ const join: CallCheck = (call, body) => {
   const [strings, separator] = args as [Expression, Expression | undefined];
   const { kind } = strings.type;
   if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
-    report(body, "type", strings.span, `join() wants an array of strings, not ${describeOne(strings.type)}`);
+    report(body, "type", strings.span, `join() expects an array of strings, not ${describeOne(strings.type)}`);
   }
-  if (separator !== undefined && separator.kind !== "string") report(body, "arguments", separator.span, "join() wants its separator as a string literal");
+  if (separator !== undefined && separator.kind !== "string") report(body, "arguments", separator.span, "join() expects its separator as a string literal");
   return { ...call, args, type: voidType };
 };
 

@@ -11,6 +11,11 @@ export function placeType(type: Type): Type {
 }
 
 /** For messages: "kprobe probes", "a function". */
+/** What bpftrace says of a function that a probe does not have: `reg can not be used with "begin" probes`. */
+export function notHere(name: string, body: Body): string {
+  return `${name} can not be used ${body.context === undefined ? "in a function" : `with "${body.provider}" probes`}`;
+}
+
 export function where(body: Body): string {
   return body.context === undefined ? "a function" : `${body.provider} probes`;
 }

@@ -32,7 +32,7 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
     if (conversion.precision === -2) {
       const precision = args[next++];
       if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
-        report(body, "type", precision.span, `a precision of \`*\` wants an integer, not ${describeOne(precision.type)}`);
+        report(body, "type", precision.span, `a precision of \`*\` expects an integer, not ${describeOne(precision.type)}`);
       }
     }
     const argument = args[next++];

@@ -13,7 +13,7 @@ import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
 import { withSpacesOf } from "./spaces.ts";
-import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen } from "./unify.ts";
+import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen, wrongCount } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -83,7 +83,7 @@ function checkStatement(node: Statement, body: Body): Statement {
     case "for-map": return checkForMap(node, body);
     case "break":
     case "continue":
-      if (body.loops === 0) report(body, "placement", node.span, `${node.kind} outside of a loop`);
+      if (body.loops === 0) report(body, "placement", node.span, `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`, "it belongs in a loop");
       return node;
     case "return": return checkReturn(node, body);
   }
@@ -226,11 +226,12 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
   const wanted = aggregate === "lhist" ? 3 : aggregate === "tseries" ? 2 : 0;
   const most = aggregate === "hist" ? 1 : aggregate === "tseries" ? 3 : wanted;
   if ((value === undefined) !== (aggregate === "count") || node.parameters.length < wanted || node.parameters.length > most) {
-    report(body, "arguments", node.span, `${aggregate}() takes ${usage(aggregate)}`);
+    const counted = aggregate === "count" ? 0 : 1;
+    report(body, "arguments", node.span, wrongCount(aggregate, node.parameters.length + (value === undefined ? 0 : 1), wanted + counted, most + counted), `usage: ${usage(aggregate)}`);
     return { ...node, target: access };
   }
   if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean") {
-    report(body, "type", value.span, `${aggregate}() counts numbers, not ${describeOne(value.type)}`);
+    report(body, "type", value.span, `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`);
   }
   const constants: bigint[] = [];
   const [kind] = aggregate === "tseries" ? node.parameters.slice(2) : [];
@@ -254,11 +255,11 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
 
 function usage(aggregate: AggregateType["aggregate"]): string {
   switch (aggregate) {
-    case "count": return "no arguments";
-    case "hist": return "a number and at most the bits of its buckets: hist(n, 2)";
-    case "lhist": return "a number, the least, the greatest and the step: lhist(n, 0, 100, 10)";
-    case "tseries": return "a number, the interval, how many are kept, and at most what of each: tseries(n, 1s, 60, \"avg\")";
-    default: return "one number";
+    case "count": return "count()";
+    case "hist": return "hist(n [, bits])";
+    case "lhist": return "lhist(n, least, greatest, step)";
+    case "tseries": return "tseries(n, interval, intervals [, aggregation])";
+    default: return `${aggregate}(n)`;
   }
 }
 
@@ -347,7 +348,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
   if (isUndefined(map)) report(body, "name", node.map.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
-  if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no keys to go over`);
+  if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no explicit keys (scalar map), and cannot be used for iteration`);
   if (map.keys === undefined && !isUndefined(map)) report(body, "type", node.map.span, `nothing says what the keys of @${map.name} are`, "use it with a key: store in it, or ask whether it has one");
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
   if (node.order !== undefined || limit !== undefined) body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });

@@ -41,7 +41,7 @@ function variablesOf(what: string, span: Span, body: Body): ProgramVariables | u
 export function checkVariableCall(call: Call, body: Body): Expression {
   const [name] = call.args;
   needsKernel(body, "var()", call.span);
-  if (name.kind !== "string") return { ...call, type: report(body, "arguments", name.span, "var() wants a name as a string literal") };
+  if (name.kind !== "string") return { ...call, type: report(body, "arguments", name.span, "var() expects a name as a string literal") };
   return variable(call, name.value, name.span, body);
 }
 

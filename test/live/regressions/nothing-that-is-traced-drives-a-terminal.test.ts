@@ -75,5 +75,5 @@ test("paths, maps of compiled code, files, listings and messages", { skip }, () 
   assert.equal(run(["-l", "uprobe:./e*:told"]).toString("latin1"), `uprobe:./${evil}:told\n`);
   assert.equal(onTerminal(["-q", "-e", `begin { cat("${folder.path}/e\\033[2Jvil\\n.txt"); exit() }`]), "cat\\x1b[2J\nline\n\n\n");
   assert.match(onTerminal(["no\x1b[31msuch.bt"]), /^strobe: failed to open file 'no\\x1b\[31msuch\.bt'/);
-  assert.match(onTerminal(["-e", "uprobe:./no\x1b[31msuch:f { }"]), /there is no program or library `\.\/no\?\[31msuch`/);
+  assert.match(onTerminal(["-e", "uprobe:./no\x1b[31msuch:f { }"]), /target file '\.\/no\?\[31msuch' does not exist or is not executable/);
 });

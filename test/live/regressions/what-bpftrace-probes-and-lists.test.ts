@@ -79,8 +79,8 @@ test("listings say which file is not there", async () => {
   for (const [pattern, said] of [
     ["none.bt", "strobe: it appears that 'none.bt' is a filename but the file does not exist\n"],
     ["./none", "strobe: it appears that './none' is a filename but the file does not exist\n"],
-    ["uprobe:/none/there", "strobe: there is no program or library `/none/there`\ngive a path, or a name that the shell or the loader finds\n"],
-    ["uprobe:/none/there:*", "strobe: there is no program or library `/none/there`\ngive a path, or a name that the shell or the loader finds\n"],
+    ["uprobe:/none/there", "strobe: target file '/none/there' does not exist or is not executable\ngive a path, or a name that the shell or the loader finds\n"],
+    ["uprobe:/none/there:*", "strobe: target file '/none/there' does not exist or is not executable\ngive a path, or a name that the shell or the loader finds\n"],
   ]) {
     assert.deepEqual(await strobe(["-l", pattern], { cwd: folder.path }), { stdout: "", stderr: said, code: 1, signal: null });
   }
