@@ -44,7 +44,7 @@ export function list(options: Options): number {
 function whyNone(pattern: string, options: Options): string {
   const problem = (of: string): Diagnostic | undefined => compileScript({ name: "-l", text: `${of} { }` }, { pid: options.pid, unsafe: true }).diagnostics
     .find(({ severity, code }) => severity === "error" && code === "name");
-  if (/^[^:]*(?:\/|\.bt$)/.test(pattern)) return `it appears that '${pattern}' is a filename but the file does not exist`;
+  if (/^[^:@]*(?:\/|\.bt$)/.test(pattern)) return `it appears that '${pattern}' is a filename but the file does not exist`;
   // Of a file without a function the file is asked about.
   const error = problem(pattern) ?? (/^[^:]+:[^:]*\/[^:]*$/.test(pattern) ? problem(`${pattern}:*`) : undefined);
   const help = error?.help === undefined ? "" : `\n${error.help}`;
@@ -63,9 +63,9 @@ function* listed(options: Options): Iterable<Listed> {
   yield* probesOfScript(options);
 }
 
-/** Patterns apart at commas. */
+/** Patterns apart at commas, but for those in a list of lines. */
 function patterns(word: string): string[] {
-  return word.split(",").map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
+  return word.split(/,(?![+\d])/).map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
 }
 
 /** What a script would attach to. */

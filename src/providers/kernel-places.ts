@@ -5,36 +5,87 @@ import type { Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
-import type { Resolution, ResolveOptions } from "./provider.ts";
+import type { Listed, ListOptions, Resolution, ResolveOptions } from "./provider.ts";
 import { missing, refused, variantsOf, type Variant } from "./resolution.ts";
 import type { KernelImage, System } from "./system.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { kernelSurroundings } from "./kernel-detours.ts";
 import type { Places, Wanted } from "./places.ts";
-import { copiesBeside, placesNamed, placesOfLine } from "./user-places.ts";
+import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
+import { copiesBeside, placesNamed } from "./user-places.ts";
 import { withVariables, type InlinedCopy } from "./user-variables.ts";
+import { hasWildcard } from "./wildcard.ts";
 
 /** What the handler mentions that no BTF tells. */
 export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
   return uses.has("var") || uses.has("vars");
 }
 
+/** Most places of one probe: each is a kprobe of its own, which the kernel takes some 70 ms to remove. */
+const mostPlaces = 1000;
+
+/** Whether the parts are `[[MODULE:]FUNCTION]@FILE` and lines. */
+export function meansLines(parts: readonly string[]): boolean {
+  return parts.some((part) => part.includes("@"));
+}
+
 /**
- * `kprobe@FILE:LINE[:COLUMN]`, or `kprobe:MODULE@FILE:LINE`; the parts are `[MODULE]@FILE`, `LINE` and the rest. Where the kernel
- * proper has no such file, one of the loaded modules may.
+ * The kernel's own code, or a module's. `MODULE@FILE` and `FUNCTION@FILE` look alike: what is the name of a module that is loaded
+ * is a module.
  */
-export function kernelLine(spec: ProbeSpec, context: Context, system: System, options: ResolveOptions): Resolution {
-  const [where = "", ...rest] = spec.parts;
-  const [module = "", file = ""] = where.split("@", 2);
-  const shown = `${spec.provider}${module === "" ? "" : `:${module}`}@${file}`;
+function kernelSource(parts: readonly string[], system: System): { readonly module: string | undefined; readonly source: SourceLines } {
+  const at = parts.findIndex((part) => part.includes("@"));
+  const [name = "", file = ""] = parts[at]?.split("@", 2) ?? [];
+  const lines = parts.slice(at + 1);
+  const isModule = at === 0 && (name === "vmlinux" || (system.loadedModules?.() ?? []).includes(name));
+  const func = at === 0 && isModule ? "" : name;
+  return { module: at > 0 ? parts[0] : isModule ? name : undefined, source: { ...(func === "" ? {} : { func }), file, lines: lines.length === 0 ? ["*"] : lines } };
+}
+
+/** What stands in front of `@` or of a function. */
+function shownBefore(provider: string, module: string | undefined): string {
+  return module === undefined ? provider : `${provider}:${module}`;
+}
+
+/**
+ * `kprobe@FILE:LINES`, `kprobe:MODULE@FILE:LINES`, `kprobe:FUNCTION@FILE:LINES`. Where the kernel proper has no such file or function,
+ * one of the loaded modules may; files with wildcards are looked for in all.
+ */
+export function kernelLines(spec: ProbeSpec, context: Context, system: System, options: ResolveOptions): Resolution {
+  const { module, source } = kernelSource(spec.parts, system);
+  const found: Resolution[] = [];
   let first: Resolution | undefined;
-  for (const image of imagesOf(module === "" ? undefined : module, system)) {
-    const found = typeof image === "string" ? missing(spec, options, `lines of ${module === "" ? "the kernel" : `the module \`${module}\``} are not known: ${image}`)
-      : resolution(spec, shown, placesOfLine(image.binary, file, rest), image, context, system, options);
-    if (found.variants.length > 0) return found;
-    first ??= found;
+  for (const image of imagesOf(module, system)) {
+    if (typeof image === "string") {
+      // What is no module may be a function of one.
+      const what = module === undefined ? "the kernel" : `the module \`${module}\``;
+      first ??= missing(spec, options, `lines of ${what} are not known: ${image}`);
+      continue;
+    }
+    const places = placesOfLines(image.binary, source, mostPlaces);
+    const shown = (place: string): string => `${shownBefore(context.provider, module)}${shownLine(source, place)}`;
+    const here = "problem" in places ? missing(spec, options, places.problem, places.help)
+      : resolution(spec, shown, places, image, context, system, options, meansSeveral(source) ? spec.text : undefined);
+    if (here.variants.length === 0) first ??= here;
+    else if (!hasWildcard(source.file)) return here;
+    else found.push(here);
   }
-  return first ?? missing(spec, options, "lines of the kernel are not known");
+  if (found.length === 0) return first ?? missing(spec, options, "lines of the kernel are not known");
+  return { variants: found.flatMap(({ variants }) => variants), diagnostics: found.flatMap(({ diagnostics }) => diagnostics) };
+}
+
+/** Lines with code, of the kernel proper and of modules. */
+export function* listKernelLines(provider: string, parts: readonly string[], system: System, options: ListOptions): Iterable<Listed> {
+  const { module, source } = kernelSource(parts, system);
+  for (const image of imagesOf(module, system)) {
+    if (typeof image === "string") continue;
+    let some = false;
+    for (const listed of listLines(image.binary, source, shownBefore(provider, module), options)) {
+      some = true;
+      yield listed;
+    }
+    if (some && !hasWildcard(source.file)) return;
+  }
 }
 
 /** The copies of a function that was inlined wherever it is called; nothing where debug information knows none. */
@@ -42,7 +93,7 @@ export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: bo
   if (typeof image === "string") return undefined;
   const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
   if ("places" in places && places.places.length === 0) return undefined;
-  return resolution(spec, context.provider, places, image, context, system, options);
+  return resolution(spec, (place) => `${context.provider}:${place}`, places, image, context, system, options);
 }
 
 /** A resolution with the copies of a function beside its body, which that is of; where no debug information is installed, as it is. */
@@ -53,7 +104,7 @@ export function withKernelCopies(body: Resolution, spec: ProbeSpec, name: string
   const offset = image.binary.fileOffset(address - image.slide);
   const known = offset === undefined ? undefined : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
   if (known === undefined) return body;
-  const copies = resolution(spec, context.provider, known, image, context, system, options);
+  const copies = resolution(spec, (place) => `${context.provider}:${place}`, known, image, context, system, options);
   return { variants: [...body.variants, ...copies.variants], diagnostics: [...body.diagnostics, ...copies.diagnostics] };
 }
 
@@ -105,7 +156,10 @@ function* moduleImages(system: System): Iterable<KernelImage> {
   }
 }
 
-function resolution(spec: ProbeSpec, shown: string, places: Places, { binary, slide }: KernelImage, context: Context, system: System, options: ResolveOptions): Resolution {
+/** `wildcard`: what places came from together, those of which that the kernel refuses are left out. */
+function resolution(
+  spec: ProbeSpec, shown: (place: string) => string, places: Places, { binary, slide }: KernelImage, context: Context, system: System, options: ResolveOptions, wildcard?: string,
+): Resolution {
   if ("problem" in places) return refused(spec, "name", places.problem, places.help);
   const diagnostics = places.notes.map((note): Diagnostic => ({ severity: "warning", code: "name", span: spec.span, ...note }));
   const variants = new Map<string, Variant>();
@@ -117,7 +171,7 @@ function resolution(spec: ProbeSpec, shown: string, places: Places, { binary, sl
     if (linked === undefined) continue;
     const address = linked + slide;
     const ends = inlined !== undefined && context.retval !== undefined;
-    const site: SiteRef = { name: `${shown}:${name}`, func: func ?? name, data: { offset: address, ...(ends ? { inPlace: true } : {}) } satisfies KprobeSite };
+    const site: SiteRef = { name: shown(name), func: func ?? name, data: { offset: address, ...(wildcard === undefined ? {} : { wildcard }), ...(ends ? { inPlace: true } : {}) } satisfies KprobeSite };
     const wanted = !ends && (options.uses.has("args") || wantsKernelVariables(options.uses));
     const seen = wanted ? withKernelVariables(named, address, false, system, options, inlined) : { context: named, key: "" };
     const copy = copyContext(seen.context, place, ends);

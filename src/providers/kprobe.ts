@@ -10,7 +10,7 @@ import { kprobes, kretprobes } from "./attachers.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { describeFunction, findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Provider, ResolveOptions } from "./provider.ts";
-import { inlinedKernelFunction, inlinedModuleFunction, kernelLine, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
+import { inlinedKernelFunction, inlinedModuleFunction, kernelLines, listKernelLines, meansLines, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
 import { parseCount } from "./quantity.ts";
 import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
@@ -26,10 +26,14 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   const provider: Provider = {
     name,
     aliases: [alias],
-    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}[:MODULE]@FILE:LINE[:COLUMN]`,
+    usage: returns ? `${name}[:MODULE]:FUNCTION[:maxactive=N]` : `${name}[:MODULE]:FUNCTION[+OFFSET] or ${name}[:MODULE][:FUNCTION]@FILE:LINES[:COLUMN]`,
     doc: returns ? "Returns of kernel functions." : "Kernel functions, by name or by wildcard; source lines of the kernel.",
 
     *list(parts, system, options) {
+      if (meansLines(parts)) {
+        if (!returns) yield* listKernelLines(name, parts, system, options);
+        return;
+      }
       const pattern = functionPattern(parts);
       for (const found of system.kernelFunctions()) {
         if (!matches(pattern.name, found)) continue;
@@ -40,10 +44,10 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     },
 
     resolve(spec, system, options) {
-      if (/^\w*@/.test(spec.parts[0] ?? "")) {
+      if (meansLines(spec.parts)) {
         if (returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with kprobe");
-        if (spec.parts.length < 2) return wrongParts(spec, provider.usage);
-        return kernelLine(spec, context(system, false, options), system, options);
+        if (spec.parts.at(-1)?.includes("@") !== false) return wrongParts(spec, provider.usage);
+        return kernelLines(spec, context(system, false, options), system, options);
       }
       const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
       if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);

@@ -130,8 +130,10 @@ export function* listProbes(pattern: string | undefined, system: System, options
   }
 }
 
-/** Parts at colons, but not within quotes. */
+/** Parts at colons, but not within quotes; what is behind `kprobe@` is a part of its own. */
 export function splitPattern(pattern: string): string[] {
+  const [, kind, source] = /^(kprobe|k)(@.*)$/s.exec(pattern) ?? [];
+  if (kind !== undefined) return [kind, ...splitPattern(source)];
   const parts = [""];
   let quoted = false;
   for (const char of pattern) {

@@ -15,9 +15,10 @@ import { asGoHasIt } from "./go-context.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import type { UserSite } from "./user-attachment.ts";
 import { symbolsSeenFrom, userContext } from "./user-context.ts";
-import { describeFunction, listInlined, listLines } from "./user-listing.ts";
+import { linesInFunction, listLines, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
+import { describeFunction, listInlined } from "./user-listing.ts";
 import type { Place } from "./places.ts";
-import { placesNamed, placesOfLine } from "./user-places.ts";
+import { placesNamed } from "./user-places.ts";
 import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
@@ -35,27 +36,27 @@ function qualified(parts: readonly string[]): { readonly qualifier: Qualifier | 
   return (first === "cpp" || first === "inlined") && rest.length > 0 ? { qualifier: first, names: rest } : { qualifier: undefined, names: parts };
 }
 
-/** `BINARY@FILE` of a probe on a source line; undefined where there is no `@`, or a file of that very name. */
-function sourceFile(target: string, options: { readonly pid?: number }, system: System): { readonly binary: string; readonly file: string } | undefined {
+/** The lines that a probe means: of `BINARY@FILE`, unless that is a file's very name, or of `FUNCTION@FILE` behind the binary. */
+function sourceLines(target: string, rest: readonly string[], options: { readonly pid?: number }, system: System): { readonly binary: string; readonly source: SourceLines | undefined } {
   const at = target.lastIndexOf("@");
-  if (at <= 0 || at === target.length - 1 || system.binary(target, options.pid) !== undefined) return undefined;
-  return { binary: target.slice(0, at), file: target.slice(at + 1) };
+  if (at <= 0 || at === target.length - 1 || system.binary(target, options.pid) !== undefined) return { binary: target, source: linesInFunction(rest) };
+  return { binary: target.slice(0, at), source: { file: target.slice(at + 1), lines: rest } };
 }
 
 function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Provider {
   const returns = name === "uretprobe";
   const provider: Provider = {
     name, aliases,
-    usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY@FILE:LINE[:COLUMN]`,
+    usage: returns ? `${name}:BINARY:FUNCTION` : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY[:FUNCTION]@FILE:LINES[:COLUMN]`,
     doc: returns ? "Returns of functions of programs and libraries." : "Functions, source lines and instructions of programs and libraries.",
     followsProcess: true,
     inFiles: { context: (system) => userContext({ provider: name, returns, system }) },
 
     *list(parts, system, options) {
       const [target = "*", ...rest] = parts.map(unquote);
-      const source = returns ? undefined : sourceFile(target, options, system);
+      const { binary: file, source } = sourceLines(target, rest.length === 0 ? ["*"] : rest, options, system);
       if (source !== undefined) {
-        for (const binary of findBinaries(source.binary, options.pid, system)) yield* listLines(binary, source.file, rest[0] ?? "*", name, options);
+        for (const binary of returns ? [] : findBinaries(file, options.pid, system)) yield* listLines(binary, source, `${name}:${binary.shownPath}`, options);
         return;
       }
       const { qualifier, names } = qualified(rest);
@@ -81,9 +82,9 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const parts = spec.parts.map(unquote);
       const [target, ...rest] = parts;
       if (target === undefined || target === "" || rest.length === 0 || rest.at(-1) === "") return wrongParts(spec, provider.usage);
-      const source = sourceFile(target, options, system);
+      const { binary: file, source } = sourceLines(target, rest, options, system);
       if (source !== undefined && returns) return refused(spec, "arguments", "a source line does not return", "probe the function's return, or the line with uprobe");
-      const binaries = findBinaries(source?.binary ?? target, options.pid, system);
+      const binaries = findBinaries(file, options.pid, system);
       const flat = binaries.length === 0 && options.unsafe === true ? flatFile(target, rest) : undefined;
       if (flat !== undefined) {
         const diagnostics: Diagnostic[] = [{
@@ -93,7 +94,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         const site: SiteRef = { name: `${name}:${target}:${rest[0]}`, func: rest[0], data: { ...flat, semaphore: 0n } satisfies UserSite };
         return { variants: variantsOf(userContext({ provider: name, returns, system, uses: options.uses }), [site], options), diagnostics };
       }
-      if (binaries.length === 0) return missing(spec, options, ...noBinary(source?.binary ?? target));
+      if (binaries.length === 0) return missing(spec, options, ...noBinary(file));
 
       const { qualifier, names } = qualified(rest);
       const wanted = names.join(":");
@@ -104,19 +105,19 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       for (const binary of binaries) {
         const places = source === undefined
           ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns, symbolsOnly: options.symbolsOnly === true, ...bodiesOnly })
-          : placesOfLine(binary, source.file, rest);
+          : placesOfLines(binary, source);
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.
           if (binaries.length > 1) continue;
           return source === undefined ? refused(spec, "arguments", places.problem, places.help) : missing(spec, options, places.problem, places.help);
         }
         for (const note of places.notes) diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
-        const where = source === undefined ? `${binary.shownPath}:${qualifier === undefined ? "" : `${qualifier}:`}` : `${binary.shownPath}@${source.file}:`;
+        const shown = (place: string): string => `${binary.shownPath}${source === undefined ? `:${qualifier === undefined ? "" : `${qualifier}:`}${place}` : shownLine(source, place)}`;
         for (const place of places.places) {
           const of = returns && place.inlined === undefined ? goFunctionAt(binary, place.offset) : undefined;
           if (of !== undefined) return refused(spec, "feature", `\`${of}\` is a Go function, and a return trampoline on its stack would crash the program`, `write ret:${binary.shownPath}:${of}`);
           found.push({ binary, place, site: {
-            name: `${name}:${where}${place.name}`, func: place.func ?? place.name,
+            name: `${name}:${shown(place.name)}`, func: place.func ?? place.name,
             data: { path: binary.path, offset: place.offset, semaphore: 0n, ...(returns && place.inlined !== undefined ? { inPlace: true } : {}) } satisfies UserSite,
           } });
         }

@@ -67,28 +67,3 @@ export function* listInlined(binary: Binary, pattern: string, provider: string, 
     yield options.verbose ? { probe, details: [...fn.parameters.map(declaration), `    at ${position(fn.declared)}`, ...copyLines(functions)] } : { probe };
   }
 }
-
-/** `uprobe:BINARY@FILE:LINE` of every line with code; with its function and the variables in scope. */
-export function* listLines(binary: Binary, file: string, pattern: string, provider: string, options: ListOptions): Iterable<Listed> {
-  const info = debugInfoOf(binary);
-  if (typeof info === "string") return;
-  const byLine = new Map<number, { readonly functions: Set<string>; readonly addresses: bigint[] }>();
-  for (const { line, address, function: name } of info.lines(file)) {
-    if (line === 0 || !matches(pattern, String(line))) continue;
-    let found = byLine.get(line);
-    if (found === undefined) byLine.set(line, found = { functions: new Set(), addresses: [] });
-    if (name !== undefined) found.functions.add(name);
-    found.addresses.push(address);
-  }
-  for (const [line, { functions, addresses }] of [...byLine].sort(([a], [b]) => a - b)) {
-    const probe = `${provider}:${binary.shownPath}@${file}:${line}`;
-    if (!options.verbose) yield { probe };
-    else {
-      const variables = new Map<string, string>();
-      for (const variable of addresses.flatMap((address) => [...info.variablesAt(address)])) {
-        if (variable.name !== "" && !variables.has(variable.name)) variables.set(variable.name, `    ${spellDebugType(variable.type, variable.name)}`);
-      }
-      yield { probe, details: [...variables.values(), ...(functions.size === 0 ? [] : [`    in ${[...functions].join(", ")}`])] };
-    }
-  }
-}

@@ -6,10 +6,9 @@ import { instructionAt } from "../debuginfo/instructions.ts";
 import { cppName, type CppName } from "./binaries.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "./quantity.ts";
-import { didYouMean } from "./resolution.ts";
 import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "./system.ts";
-import { debugInfoOf, isFile, type InlinedCopy } from "./user-variables.ts";
+import { debugInfoOf, type InlinedCopy } from "./user-variables.ts";
 import { hasWildcard, matcher, matches } from "./wildcard.ts";
 
 /** Bytes of the longest x86-64 instruction. */
@@ -199,14 +198,19 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
   }
 }
 
-function functionsOf(info: DebugInfo, wanted: string): readonly SourceFunction[] {
+/** Functions of a name as C, C++ or Rust writes it. */
+export function functionsOf(info: DebugInfo, wanted: string): readonly SourceFunction[] {
   const plain = wanted.replace(/(?<=.)\(.*$/s, "");
   const named = info.functionsNamed(plain);
   // The outer namespaces may be left out.
   const found = named.length > 0 || !plain.includes("::") ? named
     : info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter(({ qualifiedName }) => qualifiedName.endsWith(`::${plain}`));
   if (plain === wanted) return found;
-  const overloads = found.filter(({ linkageName }) => linkageName !== undefined && matchesSource(wanted, cppName(linkageName)));
+  const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
+  const overloads = found.filter(({ linkageName }) => {
+    const cpp = linkageName === undefined ? undefined : cppName(linkageName);
+    return matchesSource(wanted, cpp) || cpp?.signature.endsWith(`::${spaced}`) === true;
+  });
   return overloads.length > 0 ? overloads : found;
 }
 
@@ -215,38 +219,4 @@ export function copiesOf(functions: readonly SourceFunction[]): InlinedCopy[] {
   const isPart = ({ declared }: SourceFunction, position: SourcePosition | undefined): boolean => (
     position?.line === declared.line && position.column === declared.column && position.file === declared.file);
   return functions.flatMap((fn) => fn.instances.flatMap((instance) => (instance.kind === "inlined" && !isPart(fn, instance.caller?.position) ? [{ fn, instance }] : [])));
-}
-
-/** `file.c`, `12` or `12:5` or `*`: the beginnings of statements. A line without code means the next one that has some. */
-export function placesOfLine(binary: Binary, file: string, parts: readonly string[]): Places {
-  const info = debugInfoOf(binary);
-  if (typeof info === "string") return { problem: `lines are not known: ${info}` };
-  const [line, column, ...more] = parts;
-  if (more.length > 0) return { problem: "a place in a source file is a line, or a line and a column" };
-  const found = new Map<bigint, Place>();
-  const add = (address: bigint, at: number, func: string | undefined): void => {
-    const offset = binary.fileOffset(address);
-    if (offset !== undefined && !found.has(offset)) found.set(offset, { name: `${at}`, offset, ...(func === undefined ? {} : { func }) });
-  };
-  if (line === "*") {
-    for (const place of info.lines(file)) add(place.address, place.line, place.function);
-    return found.size > 0 ? just(...found.values()) : noFile(binary, file, info.sourceFiles());
-  }
-  const wanted = parseCount(line ?? "");
-  const wantedColumn = column === undefined ? undefined : parseCount(column);
-  if (wanted === undefined || wanted < 1n || (column !== undefined && wantedColumn === undefined)) return { problem: `\`${parts.join(":")}\` is not a line`, help: "a line is written FILE:LINE or FILE:LINE:COLUMN" };
-  const places = info.linePlaces(file, Number(wanted), wantedColumn === undefined ? undefined : Number(wantedColumn));
-  for (const place of places) add(place.address, place.line, place.function);
-  const [first] = places;
-  if (first === undefined || found.size === 0) return noFile(binary, file, info.sourceFiles(), `no code of ${binary.shownPath} is at line ${wanted} of ${file} or behind it`);
-  const notes = BigInt(first.line) === wanted ? [] : [{ message: `line ${wanted} of ${file} has no code: probing line ${first.line}` }];
-  return { places: [...found.values()], notes };
-}
-
-function noFile(binary: Binary, file: string, files: Iterable<string>, other?: string): Places {
-  const all = [...files];
-  if (other !== undefined && all.some((path) => isFile(path, file))) return { problem: other };
-  const names = [...new Set(all.map((path) => path.split("/").at(-1) ?? path))];
-  const help = didYouMean(file.split("/").at(-1) ?? file, names);
-  return { problem: `no code of ${binary.shownPath} comes from a file ${file}`, ...(help === undefined ? {} : { help }) };
 }

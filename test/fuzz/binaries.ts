@@ -97,7 +97,7 @@ function ask(info: DebugInfo): void {
     });
   }
   each(
-    () => first(info.sourceFiles(), 6).map((file) => [first(info.lines(file), 50), info.linePlaces(file, 8)]), () => info.globalsNamed("counter"), () => info.globalsNamed("mine"),
+    () => first(info.sourceFiles(), 6).map((file) => [first(info.lines(file), 50), info.linePlaces(file, { ranges: [{ first: 8, last: 8 }, { first: 9, last: 40 }] })]), () => info.globalsNamed("counter"), () => info.globalsNamed("mine"),
     () => info.typeNamed("point", "struct"), () => info.typeNamed("Base"), () => info.typeNamed("P"), () => info.typeNamed("Box<long>"),
   );
 }

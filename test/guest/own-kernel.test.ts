@@ -30,6 +30,19 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
   return [
     { name: "kprobe@FILE:LINE", command, script: `kprobe@${file}:${line} /pid == cpid && var("count") == 512/ { @[func] = count(); }`, output: "@[vfs_read]: 1000" },
     {
+      name: "kprobe:FUNCTION@FILE:+N, a list of lines", command, output: `@[kprobe:vfs_read@${file}:${line}]: 1000`,
+      script: `kprobe:vfs_read@${file}:+0,+0-0 /pid == cpid && var("count") == 512/ { @[probe] = count(); }`,
+    },
+    {
+      name: "every line of a function of the kernel", command,
+      script: `kprobe:vfs_read@read_write.c:* /pid == cpid && arg2 == 512/ { @[probe] = count(); }`, output: new RegExp(`@\\[kprobe:vfs_read@read_write\\.c:${line}\\]: 1000\\n`),
+    },
+    {
+      name: "lines of files with wildcards", command, output: `@[kprobe@${file}:${line}]: 1000`,
+      script: `kprobe@fs/r*_write.c:${line}-${line} /pid == cpid && var("count") == 512/ { @[probe] = count(); }`,
+    },
+    { name: "a function that is not in the file", script: `kprobe:vfs_read@fs/open.c:+1 { }`, output: "", refusal: /`vfs_read` is not in a file fs\/open\.c/ },
+    {
       name: "var() of a kernel function, and struct members behind it", command,
       script: "kprobe:vfs_read /pid == cpid && var(\"count\") == 512/ { @[str(var(\"file\").f_path.dentry.d_name.name)] = count(); }", output: "@[zero]: 1000",
     },
@@ -90,6 +103,17 @@ function moduleCases(module: string): readonly ProbeCase[] {
 
 /** What stock kernels leave out. */
 const trials: readonly (Job & { readonly name: string; readonly output: RegExp })[] = [
+  { name: "a listing of a function's lines", script: "strobe -l 'kprobe:vfs_read@fs/read_write.c:*'", output: /^(?:kprobe:vfs_read@fs\/read_write\.c:\d+\n){10,}$/ },
+  {
+    name: "a listing of lines with their variables", script: "strobe -lv 'kprobe:vfs_read@fs/read_write.c:+4'",
+    output: /^kprobe:vfs_read@fs\/read_write\.c:\d+\n(?: {4}\S.*\n)* {4}loff_t \* ?pos\n(?: {4}\S.*\n)* {4}in vfs_read\n$/,
+  },
+  { name: "a listing of a file's lines", script: "strobe -l 'kprobe@fs/read_write.c:*' | grep -c '^kprobe@fs/read_write.c:[0-9]*$'", output: /^\d{3,}\n$/ },
+  { name: "a listing of a module's lines", script: "strobe -l 'kprobe:tun@drivers/net/tun.c:*' | grep -c '^kprobe:tun@drivers/net/tun.c:[0-9]*$'", output: /^\d{3,}\n$/ },
+  {
+    name: "a listing of a function's arguments", script: "strobe -lv kprobe:vfs_read",
+    output: /^kprobe:vfs_read\n {4}struct file \* file\n {4}char \* buf\n {4}size_t count\n {4}loff_t \* pos\n$/,
+  },
   {
     name: "a function that is made to fail",
     script: `strobe -q --unsafe -c 'mkdir /tmp/refused' -e 'kprobe:__x64_sys_mkdir,kprobe:__x64_sys_mkdirat /pid == cpid/ { override(-28); @ = count(); }'; ls -d /tmp/refused`,

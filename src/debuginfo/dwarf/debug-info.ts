@@ -3,7 +3,7 @@ import { CallFrames } from "../call-frames.ts";
 import { TAG } from "./constants.ts";
 import { exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
-import type { DebugInfo, DebugType, FunctionInstance, LinePlace, LocationExpression, SourceFrame, SourceFunction, Variable } from "./facts.ts";
+import type { DebugInfo, DebugType, FoundLines, FunctionInstance, LinePlace, LocationExpression, SourceFile, SourceFrame, SourceFunction, Variable, WantedLines } from "./facts.ts";
 import { keptOf, type DebugFiles } from "./input-files.ts";
 import { LinePlaces, prologueEnd } from "./line-places.ts";
 import { LineTables } from "./line-tables.ts";
@@ -114,11 +114,11 @@ class Debug implements DebugInfo {
     return files;
   }
 
-  linePlaces(file: string, line: number, column?: number): readonly LinePlace[] {
-    return this.#linePlaces.at(file, line, column);
+  linePlaces(file: SourceFile, wanted: WantedLines): FoundLines {
+    return this.#linePlaces.at(file, wanted);
   }
 
-  lines(file: string): Iterable<LinePlace> {
+  lines(file: SourceFile): Iterable<LinePlace> {
     return this.#linePlaces.all(file);
   }
 

@@ -25,13 +25,10 @@ export interface DebugInfo {
   framesAt(address: bigint): readonly SourceFrame[];
   /** Files with line information, as recorded. */
   sourceFiles(): Iterable<string>;
-  /**
-   * The beginnings of a line's statements (one a copy: a line of an inlined function has many), nearest later line with code
-   * when the line has none. `file` is a path or its end (`src/server.c`, `server.c`). Without the file: empty.
-   */
-  linePlaces(file: string, line: number, column?: number): readonly LinePlace[];
-  /** Every (line, address) that begins a statement, in files that match; for listings. */
-  lines(file: string): Iterable<LinePlace>;
+  /** The beginnings of statements at lines: one a line and copy, as a line of an inlined function has many. Without the file: none. */
+  linePlaces(file: SourceFile, wanted: WantedLines): FoundLines;
+  /** Every (line, address) that begins a statement, in files that match. */
+  lines(file: SourceFile): Iterable<LinePlace>;
   /** Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown. */
   afterPrologue(fn: FunctionInstance): bigint;
   /**
@@ -82,6 +79,30 @@ export interface SourceFrame {
   readonly function: string;
   readonly position: SourcePosition;
   readonly inlined: boolean;
+}
+
+/** A path or the end of one (`src/server.c`, `server.c`); or which paths are meant. */
+export type SourceFile = string | ((path: string) => boolean);
+
+/** Both ends count. */
+export interface LineRange { readonly first: number; readonly last: number }
+
+export interface WantedLines {
+  readonly ranges: readonly LineRange[];
+  /** Of the statements of a line those that begin there. */
+  readonly column?: number;
+  /** More places than these are not looked for; all, unless said. */
+  readonly most?: number;
+  /** Which code is meant; all, unless said. */
+  readonly within?: (address: bigint, line: number) => boolean;
+}
+
+export interface FoundLines {
+  readonly places: readonly LinePlace[];
+  /** Lines without code, and the next that has some, which is meant then. */
+  readonly moved: readonly { readonly line: number; readonly to: number }[];
+  /** Ranges without code, and lines without any behind them; the nearest lines that have some. */
+  readonly empty: readonly (LineRange & { readonly before?: number; readonly behind?: number })[];
 }
 
 export interface LinePlace extends SourcePosition { readonly address: bigint; /** The function with a body that it is in. */ readonly function?: string }

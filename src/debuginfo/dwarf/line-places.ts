@@ -1,7 +1,7 @@
 // Source lines as places that a probe may be at: the first statement of a line in every copy of the code around it.
 import { TAG } from "./constants.ts";
 import { exactAddress } from "./cursor.ts";
-import type { LinePlace } from "./facts.ts";
+import type { FoundLines, LinePlace, LineRange, SourceFile, WantedLines } from "./facts.ts";
 import type { LineTables } from "./line-tables.ts";
 import { ROW, type LineHeader, type LineRows } from "./lines.ts";
 import { bodyAt, keyOf, scopesAt } from "./scopes.ts";
@@ -20,38 +20,48 @@ export class LinePlaces {
   }
 
   /** See facts.ts. */
-  at(file: string, line: number, column?: number): readonly LinePlace[] {
+  at(file: SourceFile, { ranges, column, most = Infinity, within }: WantedLines): FoundLines {
     const tables = this.#tablesWith(file);
-    let nearest = Infinity;
+    const withCode = new Set<number>();
     for (const { rows, wanted } of tables) {
       for (let row = 0; row < rows.count; row++) {
-        const here = rows.lines[row];
-        if (here >= line && here < nearest && isStart(rows, row) && wanted.has(rows.files[row])) nearest = here;
+        const line = rows.lines[row];
+        if (withCode.has(line) || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
+        if (within === undefined || within(exactAddress(rows.addresses[row]), line)) withCode.add(line);
       }
     }
-    if (nearest === Infinity) return [];
-    interface Candidate { readonly address: number; readonly column: number; readonly path: string }
+    const { chosen, moved, empty } = chosenLines([...withCode].sort((a, b) => a - b), ranges);
+    interface Candidate { readonly address: number; readonly line: number; readonly column: number; readonly path: string }
     const found: Candidate[] = [];
     for (const { header, rows, wanted } of tables) {
-      const candidates: Candidate[] = [];
+      if (found.length > most) break;
+      const byLine = new Map<number, Candidate[]>();
       for (let row = 0; row < rows.count; row++) {
-        if (rows.lines[row] !== nearest || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
-        if (column !== undefined && nearest === line && rows.columns[row] !== column) continue;
-        candidates.push({ address: rows.addresses[row], column: rows.columns[row], path: this.#lines.path(header, rows.files[row]) });
+        const line = rows.lines[row];
+        if (!chosen.has(line) || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
+        if (column !== undefined && moved.length === 0 && rows.columns[row] !== column) continue;
+        if (within !== undefined && !within(exactAddress(rows.addresses[row]), line)) continue;
+        const candidate = { address: rows.addresses[row], line, column: rows.columns[row], path: this.#lines.path(header, rows.files[row]) };
+        const others = byLine.get(line);
+        if (others === undefined) byLine.set(line, [candidate]);
+        else others.push(candidate);
       }
-      // A copy begins where its first instruction is; a line may come back to itself many times.
-      const first = new Map<string, Candidate>();
-      for (const candidate of candidates.sort((a, b) => a.address - b.address)) {
-        const copy = candidates.length === 1 ? "" : this.#copyAt(candidate.address);
-        if (!first.has(copy)) first.set(copy, candidate);
+      for (const candidates of byLine.values()) {
+        // A copy begins where its first instruction is; a line may come back to itself many times.
+        const first = new Map<string, Candidate>();
+        for (const candidate of candidates.sort((a, b) => a.address - b.address)) {
+          const copy = candidates.length === 1 ? "" : this.#copyAt(candidate.address);
+          if (!first.has(copy)) first.set(copy, candidate);
+        }
+        found.push(...first.values());
       }
-      found.push(...first.values());
     }
-    return found.sort((a, b) => a.address - b.address).map(({ address, column, path }) => this.#place(path, nearest, column, address));
+    const places = found.sort((a, b) => a.address - b.address).map((each) => this.#place(each.path, each.line, each.column, each.address));
+    return { places, moved, empty };
   }
 
   /** See facts.ts. */
-  *all(file: string): Iterable<LinePlace> {
+  *all(file: SourceFile): Iterable<LinePlace> {
     const seen = new Set<string>();
     for (const { header, rows, wanted } of this.#tablesWith(file)) {
       for (let row = 0; row < rows.count; row++) {
@@ -64,9 +74,9 @@ export class LinePlaces {
     }
   }
 
-  #tablesWith(file: string): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
+  #tablesWith(file: SourceFile): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
     const tables = [];
-    for (const header of this.#lines.mentioning(file)) {
+    for (const header of typeof file === "string" ? this.#lines.mentioning(file) : this.#lines.all) {
       const wanted = this.#lines.filesMatching(header, file);
       if (wanted.length > 0) tables.push({ header, rows: this.#lines.rows(header), wanted: new Set(wanted) });
     }
@@ -93,6 +103,25 @@ export class LinePlaces {
     }
     return `${address}`;
   }
+}
+
+/** Of lines with code, in order, those that ranges mean: a range of one line means the next where that has none. */
+function chosenLines(withCode: readonly number[], ranges: readonly LineRange[]): Pick<FoundLines, "moved" | "empty"> & { readonly chosen: ReadonlySet<number> } {
+  const chosen = new Set<number>();
+  const moved: { line: number; to: number }[] = [];
+  const empty: FoundLines["empty"][number][] = [];
+  for (const { first, last } of ranges) {
+    const inside = withCode.filter((line) => line >= first && line <= last);
+    for (const line of inside) chosen.add(line);
+    if (inside.length > 0) continue;
+    const behind = withCode.find((line) => line > last);
+    const before = withCode.findLast((line) => line < first);
+    if (first === last && behind !== undefined) {
+      chosen.add(behind);
+      moved.push({ line: first, to: behind });
+    } else empty.push({ first, last, ...(before === undefined ? {} : { before }), ...(behind === undefined ? {} : { behind }) });
+  }
+  return { chosen, moved, empty };
 }
 
 /** A row that a probe may stand at for its line. */

@@ -1,7 +1,7 @@
 // The line tables of a file: found by the names of their files, run when needed, kept while they are used.
 import { entriesNamed } from "./catalog.ts";
 import { AT } from "./constants.ts";
-import type { SourcePosition } from "./facts.ts";
+import type { SourceFile, SourcePosition } from "./facts.ts";
 import { fileNames, lastPart } from "./file-names.ts";
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { lineHeaders, pathOf, readLineHeader, readRows, rowAt, type LineHeader, type LineRows } from "./lines.ts";
@@ -106,13 +106,14 @@ export class LineTables {
     return this.#folders.get(header.offset) ?? "";
   }
 
-  /** The files of a table that a path, or the end of one, means. */
-  filesMatching(header: LineHeader, wanted: string): readonly number[] {
-    const name = lastPart(wanted);
+  /** The files of a table that are meant. */
+  filesMatching(header: LineHeader, wanted: SourceFile): readonly number[] {
     const found: number[] = [];
+    const name = typeof wanted === "string" ? lastPart(wanted) : "";
+    const isMeant = typeof wanted === "string" ? (path: string): boolean => matches(path, wanted) : wanted;
     header.files.forEach((file, index) => {
       // The last part decides for nearly all of them, without a path made.
-      if (file.name.endsWith(name) && matches(this.path(header, index), wanted)) found.push(index);
+      if (file.name !== "" && file.name.endsWith(name) && isMeant(this.path(header, index))) found.push(index);
     });
     return found;
   }

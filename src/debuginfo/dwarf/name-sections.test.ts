@@ -193,7 +193,7 @@ test("what was found in a large file is kept, and damage to it does no harm", { 
   const ask = (): unknown => {
     const elf = new Elf(bytesOf(readFileSync(path)));
     const info = openDebugInfo({ binary: elf, debug: elf, catalogs });
-    const [place] = info.linePlaces(`${path}.1.c`, 4);
+    const [place] = info.linePlaces(`${path}.1.c`, { ranges: [{ first: 4, last: 4 }] }).places;
     return [place.line, place.address, info.functionAt(place.address)?.fn.name, said(info, "area")];
   };
   const answer = ask();

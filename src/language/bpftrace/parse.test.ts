@@ -86,6 +86,15 @@ test("several mistakes are reported in one run, and the rest of the script is re
   assert.deepEqual(program.probes.map((p) => p.specs[0].text), ["begin", "kprobe:f", "end"]);
 });
 
+test("lists of lines are of one probe, and paths of files are no predicates", () => {
+  const specs = (text: string): readonly (readonly string[])[] => read(text).program.probes.flatMap((probe) => probe.specs.map(({ provider, parts }) => [provider, ...parts]));
+  assert.deepEqual(specs("uprobe:./a@net/f.c:10,20,30-35, kprobe@fs/*.c:3,4 { }"), [["uprobe", "./a@net/f.c", "10,20,30-35"], ["kprobe", "@fs/*.c", "3,4"]]);
+  assert.deepEqual(specs("uprobe:./a:ns::f@net/f.c:+1,+2-3,begin { }"), [["uprobe", "./a", "ns", "", "f@net/f.c", "+1,+2-3"], ["begin"]]);
+  assert.deepEqual(specs("kprobe:tun@net/tun.c:1/pid == 1/ { }"), [["kprobe", "tun@net/tun.c", "1"]]);
+  assert.deepEqual(specs("kprobe:tun:f@net/tun.c:* { }"), [["kprobe", "tun", "f@net/tun.c", "*"]]);
+  assert.deepEqual(specs("uprobe:libc:f@GLIBC_2/arg0/ { }"), [["uprobe", "libc", "f@GLIBC_2"]]);
+});
+
 test("a missing brace is found at the next probe", () => {
   assert.deepEqual(messages("begin {\n  print(1);\nkprobe:f { }\n"), [
     "error 20-26: expected `}` at the end of the probe, before this probe",

@@ -16,8 +16,14 @@ const pathParts: Readonly<Record<string, number>> = {
 
 /** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */
 const sourceLine = /^(?:kprobe|k)@/;
-/** There, or in `kprobe:tun@net/tun.c:120`, a module's. */
-const sourceFile = /^(?:kprobe|k):?[^:@]*@[^:]*$/;
+/** There, in `kprobe:tun@net/tun.c:120` or `uprobe:./server:handle@net/server.c:120`: a path is being read, with lines to come. */
+const sourceFile = /^(?:kprobe|k|uprobe|u|line)\b[^@]*@[^:@]*$/;
+/** What is behind a slash of that path; a predicate is otherwise. */
+const pathGoesOn = /^\/[\w.+*?[\]/-]*:/;
+/** Behind a file and a colon, `10,20,30-35`: a comma with a number behind it is in a list of lines. */
+const sourceLines = /@[^:@]*:[\d+,-]+$/;
+
+const longestPath = 4096;
 
 export function parseProbe(p: Cursor): Probe {
   const start = p.token.start;
@@ -73,6 +79,9 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
     switch (character) {
       case ":": parts.push(""); break;
       case ",":
+        if (!/^,[+\d]/.test(text.slice(at, at + 2)) || !sourceLines.test(parts.join(":"))) break reading;
+        add(character);
+        break;
       case "{":
       case "}":
       case ";":
@@ -82,7 +91,7 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       case "\n":
         break reading;
       case "/":
-        if (pathParts[parts[0]] !== parts.length - 1 && !sourceFile.test(parts.join(":"))) break reading;
+        if (pathParts[parts[0]] !== parts.length - 1 && !(sourceFile.test(parts.join(":")) && pathGoesOn.test(text.slice(at, at + longestPath)))) break reading;
         add(character);
         break;
       case "\"": {
