@@ -206,7 +206,7 @@ test("what is not there says so", { skip: missing("clang") }, async () => {
   assert.match(await refusal(`uprobe:${path}:loop { print(var("total")) }`), /`total` is not set yet at the function's entry/);
   assert.match(await refusal(`uprobe:${path}:floats { print(args.f) }`), /`f` is in a vector register, which a probe cannot read/);
   assert.match(await refusal(`uprobe:${path}@shape.c:3 { }`), /no code of .* comes from a file shape\.c[^]*did you mean `shapes\.c`/);
-  assert.match(await refusal(`uprobe:${path}@shapes.c:100000 { }`), /no code of .* is at line 100000 of shapes\.c or behind it/);
+  assert.match(await refusal(`uprobe:${path}@shapes.c:100000 { }`), /line 100000 of shapes\.c has no code; the nearest line that has some is \d+/);
   const optimised = compile("clang", "shapes.c", "optimised", "-O2");
   const line = lineOf(shapesSource, "/* in loop */");
   assert.match(await refusal(`line:${optimised}@shapes.c:${line} { print(var("total")) }`), /`total` is optimised out here; it has a value at lines? \d+/);
