@@ -57,14 +57,14 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
   let first: Resolution | undefined;
   for (const image of imagesOf(module, system)) {
     if (typeof image === "string") {
-      // What is no module may be a function of one.
       const what = module === undefined ? "the kernel" : `the module \`${module}\``;
       first ??= missing(spec, options, `lines of ${what} are not known: ${image}`);
       continue;
     }
-    const places = placesOfLines(image.binary, source, mostPlaces);
+    const places = placesOfLines(image.binary, source, { most: mostPlaces, inKernel: true });
     const shown = (place: string): string => `${shownBefore(context.provider, module)}${shownLine(source, place)}`;
-    const here = "problem" in places ? missing(spec, options, places.problem, places.help)
+    const noModule = module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
+    const here = "problem" in places ? missing(spec, options, places.problem, places.help ?? noModule)
       : resolution(spec, shown, places, image, context, system, options, meansSeveral(source) ? spec.text : undefined);
     if (here.variants.length === 0) first ??= here;
     else if (!hasWildcard(source.file)) return here;
@@ -80,7 +80,7 @@ export function* listKernelLines(provider: string, parts: readonly string[], sys
   for (const image of imagesOf(module, system)) {
     if (typeof image === "string") continue;
     let some = false;
-    for (const listed of listLines(image.binary, source, shownBefore(provider, module), options)) {
+    for (const listed of listLines(image.binary, source, shownBefore(provider, module), options, true)) {
       some = true;
       yield listed;
     }

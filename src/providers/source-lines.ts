@@ -58,8 +58,10 @@ export function meansSeveral({ file, lines: [text = ""] }: SourceLines): boolean
 /** Most places that one probe of lines may mean in a program: a breakpoint each. */
 const mostPlaces = 50_000;
 
-/** The beginnings of statements at lines: one a line and copy. A line without code means the next that has some. `most`: as many are taken. */
-export function placesOfLines(binary: Binary, source: SourceLines, most = mostPlaces): Places {
+interface Taken { /** As many places are taken. */ readonly most?: number; /** What a uprobe cannot be on is left in. */ readonly inKernel?: boolean }
+
+/** The beginnings of statements at lines: one a line and copy. A line without code means the next that has some. */
+export function placesOfLines(binary: Binary, source: SourceLines, { most = mostPlaces, inKernel = false }: Taken = {}): Places {
   const info = debugInfoOf(binary);
   if (typeof info === "string") return { problem: `lines are not known: ${info}` };
   const [text = "", columnText, ...more] = source.lines;
@@ -92,11 +94,11 @@ export function placesOfLines(binary: Binary, source: SourceLines, most = mostPl
     }
   }
   if (places.size === 0) return noLines(binary, source, info, all.empty, column);
-  const notes = [
-    ...all.moved.map(({ line, to }) => ({ message: `line ${line} of ${source.file} has no code: probing line ${to}` })),
-    ...all.empty.map((range) => ({ message: withoutCode(source, range) })),
-  ];
-  return withoutRefused(binary, [...places.values()], notes);
+  const said = new Set([
+    ...all.moved.map(({ line, to }) => `line ${line} of ${source.file} has no code: probing line ${to}`), ...all.empty.map((range) => withoutCode(source, range)),
+  ]);
+  const notes = [...said].map((message) => ({ message }));
+  return inKernel ? { places: [...places.values()], notes } : withoutRefused(binary, [...places.values()], notes);
 }
 
 interface Scope { readonly file: SourceFile; /** The line that others count from. */ readonly first?: number; readonly within?: WantedLines["within"] }
@@ -192,7 +194,8 @@ function withoutRefused(binary: Binary, all: readonly Place[], notes: Exclude<Pl
   if (binary.machine !== "x86-64") return { places: all, notes };
   const refused: { readonly place: Place; readonly reason: string }[] = [];
   const places = all.filter((place) => {
-    const refusal = uprobeRefusal(binary.read(place.offset, longestInstruction));
+    const end = binary.code?.find(({ low, high }) => place.offset >= low && place.offset < high)?.high ?? place.offset;
+    const refusal = uprobeRefusal(binary.read(place.offset, Math.min(longestInstruction, Number(end - place.offset))));
     if (refusal !== undefined) refused.push({ place, reason: refusal.reason });
     return refusal === undefined;
   });
@@ -207,9 +210,9 @@ function withoutRefused(binary: Binary, all: readonly Place[], notes: Exclude<Pl
 const longestInstruction = 15;
 
 /** A probe for each line with code; with its function and the variables in scope. `before`: what stands in front of `@`. */
-export function* listLines(binary: Binary, source: SourceLines, before: string, options: ListOptions): Iterable<Listed> {
+export function* listLines(binary: Binary, source: SourceLines, before: string, options: ListOptions, inKernel = false): Iterable<Listed> {
   const info = debugInfoOf(binary);
-  const found = placesOfLines(binary, source, Number.MAX_SAFE_INTEGER);
+  const found = placesOfLines(binary, source, { most: Infinity, inKernel });
   if (typeof info === "string" || "problem" in found) return;
   const byName = new Map<string, Place[]>();
   for (const place of found.places) {
