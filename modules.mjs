@@ -1,5 +1,7 @@
 /** esbuild's options for our TypeScript as a module that Node runs. */
 export const asModule = {
+  // Descriptions of types, as text.
+  loader: { ".values": "text" },
   bundle: true, platform: "node", target: "node20.19", format: "esm", packages: "external", logLevel: "warning",
   // What few need is loaded by require(), which modules have no other way of.
   banner: { js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);' },

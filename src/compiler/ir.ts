@@ -148,7 +148,9 @@ export type Instruction =
   /** Reads a scalar at an address: a probe read (0 when it fails), or a plain load where typed. */
   | { readonly op: "read"; readonly result: Value; readonly space: ReadSpace; readonly address: Value; readonly offset: number; readonly size: Width; readonly signed: boolean; readonly watch?: number }
   /** Fills memory from a source. */
-  | { readonly op: "fill"; readonly to: Place; readonly source: Source; /** The characters or bytes copied (strings: without the terminator). */ readonly length?: Value }
+  | { readonly op: "fill"; readonly to: Place; readonly source: Source; /** The characters or bytes copied (strings: without the terminator; a buffer that could not be read: 0). */ readonly length?: Value }
+  /** Fills one of `count` elements, `stride` bytes each (a multiple of 8), the first of which is at a place; none beyond them. */
+  | { readonly op: "fill-element"; readonly to: Place; readonly index: Value; readonly count: number; readonly stride: number; readonly source: Source }
   /**
    * Compares `length` bytes at two places as strings: stops at a NUL that both share. Gives 1 when they differ, else 0.
    * `left` and `right` may be a constant.

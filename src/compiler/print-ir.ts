@@ -86,6 +86,7 @@ export function printInstruction(i: Instruction): string {
     case "zero": return `zero ${printPlace(i.at)} ${i.size}`;
     case "read": return `${result}read ${i.space} v${i.address} + ${i.offset} ${sized(i)}`;
     case "fill": return `${i.length === undefined ? "" : `v${i.length} = `}fill ${printPlace(i.to)} ${printSource(i.source)}`;
+    case "fill-element": return `fill-element ${printPlace(i.to)}[v${i.index} of ${i.count}]:${i.stride} ${printSource(i.source)}`;
     case "compare-strings":
       return `${result}compare-strings ${printPlace(i.left)}, ${i.right instanceof Uint8Array ? printBytes(i.right) : printPlace(i.right)}, ${i.length}`;
     case "compare-bytes": return `${result}compare-bytes ${printPlace(i.left)}, ${printPlace(i.right)}, ${i.length}`;
@@ -149,6 +150,8 @@ export function printType(type: Type): string {
     case "buffer": return `buffer[${type.capacity}]`;
     case "tuple": return `(${type.elements.map(printType).join(", ")})`;
     case "record": return `{${type.fields.map((f) => `${f.name}: ${printType(f.type)}`).join(", ")}}`;
+    case "sequence": return `${type.form}[${type.capacity} of ${type.stride}] ${printType(type.element)}`;
+    case "choice": return `choice(${type.alternatives.map((one) => `${one.name ?? ""} ${one.type === undefined ? "" : printType(one.type)}`.trim()).join(", ")})`;
     case "stack": return `${type.space === "user" ? "u" : "k"}stack(${type.unwind ? "dwarf, " : ""}${type.mode}, ${type.limit})`;
     case "named": return type.of;
     case "aggregate": {

@@ -82,6 +82,7 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
     case "store": inBounds(i.to, i.size); break;
     case "zero": inBounds(i.at, i.size); break;
     case "fill": source(i.source); inBounds(i.to, sourceSize(i.source)); break;
+    case "fill-element": source(i.source); inBounds(i.to, i.count * i.stride); break;
     case "entry-copy":
     case "map-copy": inBounds(i.to, i.size); break;
     case "map-store": source(i.source); break;

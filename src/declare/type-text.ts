@@ -101,6 +101,8 @@ export function typeText(type: Type, place: Place): string {
     case "buffer":
     case "tuple":
     case "record":
+    case "sequence":
+    case "choice":
     case "stack":
     case "named":
     case "aggregate": return "unknown";
@@ -171,8 +173,8 @@ function newWord(type: Type, structs: Structs): string | undefined {
       return target === undefined ? undefined : `*${target}`;
     }
     case "struct": return type.name === "" ? undefined : structs.nameOf(type);
-    case "array": case "string": case "void": case "unknown": case "buffer": case "tuple": case "record": case "stack": case "named":
-    case "aggregate": return undefined;
+    case "array": case "string": case "void": case "unknown": case "buffer": case "tuple": case "record": case "sequence": case "choice": case "stack":
+    case "named": case "aggregate": return undefined;
   }
 }
 

@@ -19,6 +19,8 @@ export function sizeOf(type: Type): number {
     case "buffer": return 4 + type.capacity;
     case "tuple": return fieldLayout(type.elements).size;
     case "record": return fieldLayout(type.fields.map((f) => f.type)).size;
+    case "sequence": return sequenceHeader + roundUp(type.stride * type.capacity, 8);
+    case "choice": return 8 + roundUp(Math.max(0, ...type.alternatives.map((one) => (one.type === undefined ? 0 : sizeOf(one.type)))), 8);
     case "stack": return 16;
     case "named":
       switch (type.of) {
@@ -31,6 +33,9 @@ export function sizeOf(type: Type): number {
     case "aggregate": return aggregateWords(type) * 8;
   }
 }
+
+/** Bytes before a sequence's elements (SequenceType). */
+export const sequenceHeader = 16;
 
 /** Alignment in bytes: 1, 2, 4 or 8. */
 export function alignOf(type: Type): number {
@@ -49,6 +54,8 @@ export function alignOf(type: Type): number {
     // Struct bytes are copied from elsewhere; 8 keeps every member naturally aligned.
     case "struct":
     case "pointer":
+    case "sequence":
+    case "choice":
     case "stack":
     case "aggregate": return 8;
   }

@@ -86,6 +86,8 @@ function untyped(e: Expression): Form {
     case "tuple": return list("tuple", ...e.elements.map(expressionForm));
     case "record": return list("record", ...e.fields.map((f) => list(f.name, expressionForm(f.value))));
     case "presence": return list(e.asks, expressionForm(e.of), ...(e.there === undefined ? [] : [expressionForm(e.there)]));
+    case "sequence": return list(e.form, expressionForm(e.length));
+    case "choice": return list("choice", ...e.alternatives.map(({ name = "_", value }) => (value === undefined ? name : list(name, expressionForm(value)))));
     case "block-expression": return list("do", ...e.statements.map(statementForm), list("value", expressionForm(e.value)));
   }
 }
@@ -123,6 +125,8 @@ function typeText(type: Type): string {
     case "buffer": return `${type.kind}[${type.capacity}]`;
     case "tuple": return `(${type.elements.map(typeText).join(",")})`;
     case "record": return `(${type.fields.map((f) => `${f.name}=${typeText(f.type)}`).join(",")})`;
+    case "sequence": return `${type.form}(${typeText(type.element)})`;
+    case "choice": return `choice(${type.alternatives.map(({ name = "_", type: of }) => name + (of === undefined ? "" : `=${typeText(of)}`)).join(",")})`;
     case "stack": return type.space === "kernel" ? "kstack" : "ustack";
     case "named": return type.of;
     case "aggregate": return type.aggregate;

@@ -1,7 +1,7 @@
 // The tree that every front-end writes and everything behind it reads. Designed for the union of the four languages.
 // A node carries its span. The checker fills `type` on expressions (and the fields marked "checker"); until then it is unknown.
 import type { Source, Span } from "./diagnostic.ts";
-import type { StructType, Type } from "./types.ts";
+import type { SequenceForm, SequenceType, StructType, Type } from "./types.ts";
 
 export interface Program {
   readonly source: Source;
@@ -60,6 +60,8 @@ export interface TypeName {
   readonly dimensions: readonly number[];
   /** What stands behind the dimensions from the next `*` on: a pointer, of `int32[4]*`; a pointer and a length, of `int32[4]*[2]`. */
   readonly behind?: readonly TypeModifiers[];
+  /** The base, where the name was given to a type of a program (Shape of types.ts). */
+  readonly is?: Type;
   /** `typeof(expression)`: the base is what that has. */
   readonly of?: Expression;
   readonly span: Span;
@@ -185,14 +187,30 @@ export interface Presence extends Node { readonly kind: "presence"; readonly ask
 /** `{ statements; value }` as an expression. */
 export interface BlockExpression extends Node { readonly kind: "block-expression"; readonly statements: readonly Statement[]; readonly value: Expression }
 
+/**
+ * A copy of the elements that a program's object has (SequenceType). Those side by side: `data` is where. Others: `item` of each round,
+ * where `has` holds, as long as `more` does, with `next` in between; `before` makes the variables for that.
+ */
+export interface SequenceLiteral extends Node {
+  readonly kind: "sequence"; readonly form: SequenceForm; readonly capacity: number; readonly before: readonly Statement[]; readonly length: Expression;
+  readonly data?: Expression;
+  readonly walk?: { readonly more: Expression; readonly has?: Expression; readonly item: Expression; readonly next: readonly Statement[] };
+}
+/** The first alternative whose test holds (ChoiceType); the last has none. */
+export interface ChoiceLiteral extends Node {
+  readonly kind: "choice";
+  readonly alternatives: readonly { readonly name?: string; readonly none?: true; readonly test?: Expression; readonly value?: Expression }[];
+}
+
 export type Expression =
   | IntegerLiteral | StringLiteral | BooleanLiteral | Identifier | Builtin | Variable | MapAccess
   | Unary | Binary | Conditional | Increment | Call | MemberAccess | IndexAccess | TupleAccess
-  | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | Presence | BlockExpression;
+  | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | Presence | BlockExpression
+  | SequenceLiteral | ChoiceLiteral;
 
 /** A member found by the checker, looked up through anonymous structs: the offset is from the start of `container`. */
 export interface MemberPath {
-  readonly container: StructType | "args";
+  readonly container: StructType | SequenceType | "args";
   readonly offset: number;
   readonly bitOffset?: number;
   readonly bitWidth?: number;

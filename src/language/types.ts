@@ -64,8 +64,8 @@ export interface StructType {
   readonly member?: (name: string) => Member | undefined;
   /** In bytes, where it is not that of its most aligned member. */
   readonly alignment?: number;
-  /** A pointer and a length that its language shows as one thing: text, or a list of elements. */
-  readonly view?: StructView;
+  /** What its language shows it as, rather than as its members: text, a list, another value. */
+  readonly shape?: Shape | undefined;
   /** Of an enum of Rust: only one of the variants is there. */
   readonly variants?: StructVariants;
   /** Which members are nowhere. */
@@ -74,13 +74,33 @@ export interface StructType {
   readonly space?: "user";
 }
 
-/** Where in a struct the address and the length (8 bytes each) are. */
-export interface StructView {
-  readonly text: boolean;
-  readonly data: number;
-  readonly length: number;
-  readonly element: Type;
+// ── what a struct of a library is to those who use it ──
+
+/** text: bytes and their number. pointer: what it points to, or nothing. value: just what is in it. */
+export const forms = ["text", "list", "set", "mapping", "optional", "pointer", "value", "variants"] as const;
+export type Form = (typeof forms)[number];
+
+/**
+ * The parts are expressions of the tracing language (program.ts). In all of them `$self` is the struct, and the names in `types` are types of its
+ * arguments. docs/values.md says what each form has.
+ */
+export interface Shape {
+  readonly form: Form;
+  readonly parts: ReadonlyMap<Part, object>;
+  readonly types: ReadonlyMap<string, Type>;
+  /** What stands for nothing, of optional and pointer; of variants, the name of the one that does. */
+  readonly none: string;
+  /** A choice of alternatives: which of them is the value as it is, without its name. */
+  readonly bare: string;
 }
+
+/**
+ * `data`, `length`: where the elements or bytes begin, and how many there are; `valid`: whether that can be. `begin`, `more`, `next`, of
+ * elements that do not lie side by side: `$it` at first, whether there is another, and what it is then; `has`: whether there is an
+ * element at `$it`. `item`, or `key` and `value`: what is shown.
+ */
+export const partNames = ["data", "length", "valid", "begin", "more", "next", "has", "item", "key", "value"] as const;
+export type Part = (typeof partNames)[number];
 
 /** The variant whose values hold the discriminant's is there; one without values is when no other is. Their members are in the struct's. */
 export interface StructVariants {
@@ -96,6 +116,18 @@ export interface StringType { readonly kind: "string"; readonly capacity: number
 export interface BufferType { readonly kind: "buffer"; readonly capacity: number }
 export interface TupleType { readonly kind: "tuple"; readonly elements: readonly Type[] }
 export interface RecordType { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly type: Type }[] }
+
+export type SequenceForm = "list" | "set" | "mapping";
+/**
+ * Elements that were copied from where a program has them. In memory: how many there are (u64, all ones: an impossible number), u32
+ * whether the way to them broke off, u32 bytes of elements copied, then those, `stride` bytes each. A mapping's are tuples (key, value).
+ */
+export interface SequenceType { readonly kind: "sequence"; readonly form: SequenceForm; readonly element: Type; readonly stride: number; readonly capacity: number }
+
+/** One of several values: a u64 number of the alternative, and behind it the value where it has one. */
+export interface ChoiceType { readonly kind: "choice"; readonly alternatives: readonly Alternative[] }
+/** A value with its name around, a name alone, or a value as it is. `none`: it stands for nothing (JSON's null). */
+export interface Alternative { readonly name?: string; readonly type?: Type; readonly none?: true }
 
 /** How a process's stack is found: "auto" is by tables wherever the kernel allows. */
 export const stackUnwindings = ["auto", "fp", "dwarf"] as const;
@@ -152,7 +184,7 @@ export interface AggregateType {
 
 export type Type =
   | UnknownType | VoidType | BooleanType | IntegerType | EnumType | PointerType | StructType | ArrayType
-  | StringType | BufferType | TupleType | RecordType | StackType | NamedType | AggregateType;
+  | StringType | BufferType | TupleType | RecordType | SequenceType | ChoiceType | StackType | NamedType | AggregateType;
 
 /** Types whose value fits a register; everything else is a block of memory. */
 export function isScalar(type: Type): type is BooleanType | IntegerType | EnumType | PointerType {

@@ -2,8 +2,9 @@
 // memory is.
 import type { DebugInfo, DebugMember, DebugType, DebugVariants } from "../debuginfo/dwarf/facts.ts";
 import { sizeOf } from "../language/layout.ts";
-import type { AddressSpace, EnumType, IntegerBits, Member, StructType, StructVariants, StructView, Type } from "../language/types.ts";
+import type { AddressSpace, EnumType, IntegerBits, Member, PointerType, Shape, StructType, StructVariants, Type } from "../language/types.ts";
 import { boolType, char, integer, u64, u8, voidType } from "../language/types.ts";
+import { builtInDescriptions, shapeFor } from "./descriptions.ts";
 
 type DebugStruct = Extract<DebugType, { kind: "struct" }>;
 
@@ -15,6 +16,7 @@ export class DebugTypes {
   readonly #space: AddressSpace;
   readonly #info: Pick<DebugInfo, "typeNamed">;
   readonly #known = new WeakMap<DebugType, Type>();
+  readonly #sources = new WeakMap<Type, DebugType>();
 
   constructor(info: Pick<DebugInfo, "typeNamed">, space: AddressSpace) {
     this.#info = info;
@@ -27,6 +29,7 @@ export class DebugTypes {
     if (known !== undefined) return known;
     const made = this.#convert(type);
     this.#known.set(type, made);
+    if (type.kind === "struct") this.#sources.set(made, type);
     return made;
   }
 
@@ -63,17 +66,18 @@ export class DebugTypes {
   #struct(declared: DebugStruct): StructType {
     const type = knownLayout(this.#whole(declared));
     let members: readonly Member[] | undefined;
-    let view: { readonly is: StructView | undefined } | undefined;
+    let shape: { readonly is: Shape | undefined } | undefined;
     let variants: { readonly are: StructVariants | undefined } | undefined;
     const membersOf = (): readonly Member[] => (members ??= this.#members(type));
-    const viewOf = (): StructView | undefined => (view ??= { is: this.#view(type) }).is;
     const variantsOf = (): StructVariants | undefined => (variants ??= { are: this.#variants(type.variants?.()) }).are;
-    return {
+    const made: StructType = {
       kind: "struct", union: type.tag === "union", name: type.name, size: type.bytes,
       get members() { return membersOf(); },
-      get view() { return viewOf(); },
+      get shape() { return (shape ??= { is: undefined, ...(type.tag === "union" ? {} : { is: shapeOf() }) }).is; },
       get variants() { return variantsOf(); },
     };
+    const shapeOf = (): Shape | undefined => this.#shape(type.name, made);
+    return made;
   }
 
   /** A struct that a unit only declares may be whole in another. */
@@ -113,18 +117,29 @@ export class DebugTypes {
     };
   }
 
-  /** Structs that their language shows as text or as a list: a pointer and a length, wherever the library keeps them. */
-  #view(type: DebugStruct): StructView | undefined {
-    const shape = viewShapes.find(({ name }) => name.test(type.name));
-    if (shape === undefined) return undefined;
-    const data = at(type, shape.data);
-    const length = at(type, shape.length);
-    if (data === undefined || length === undefined) return undefined;
-    const pointer = behindTypedefs(data.type);
-    if (pointer.kind !== "pointer") return undefined;
-    const element = (): Type => this.typeOf(pointer.target());
-    return { text: shape.text, data: data.offset, length: length.offset, get element() { return element(); } };
+  /** What the types of a library are to those who use them, by the descriptions. */
+  #shape(name: string, self: StructType | PointerType): Shape | undefined {
+    if (name === "") return undefined;
+    const of = (type: Type, path: readonly string[]): Type[] => {
+      const declared = this.#sources.get(type);
+      return declared === undefined ? [] : (parametersAt(declared, path) ?? []).map((parameter) => this.typeOf(parameter));
+    };
+    return shapeFor(name, self, { of }, builtInDescriptions());
   }
+}
+
+/** What a struct's type is made of, or that of a member. */
+function parametersAt(type: DebugType, path: readonly string[]): readonly DebugType[] | undefined {
+  const own = behindTypedefs(type);
+  const struct = own.kind === "pointer" ? behindTypedefs(own.target()) : own;
+  if (struct.kind !== "struct") return undefined;
+  const [name, ...rest] = path;
+  if (name === undefined) return struct.parameters?.();
+  for (const member of struct.members()) {
+    const found = member.name === name ? parametersAt(member.type(), rest) : member.base === true ? parametersAt(member.type(), path) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /**
@@ -134,47 +149,14 @@ export class DebugTypes {
 function knownLayout(type: DebugStruct): DebugStruct {
   if (!type.declaration || !type.name.startsWith("std::__cxx11::basic_string<char,")) return type;
   const byte: DebugType = { kind: "base", name: "char", bytes: 1, encoding: "char" };
+  const pointer: readonly DebugMember[] = [{ name: "_M_p", offset: 0, type: () => ({ kind: "pointer", flavour: "pointer", bytes: 8, target: () => byte }) }];
+  if (type.name.endsWith(">::_Alloc_hider")) return { ...type, bytes: 8, declaration: false, members: () => pointer };
+  if (!type.name.endsWith(">")) return type;
   const members: readonly DebugMember[] = [
-    { name: "_M_dataplus", offset: 0, type: () => ({ kind: "struct", tag: "struct", name: "", bytes: 8, declaration: false, members: () => [
-      { name: "_M_p", offset: 0, type: () => ({ kind: "pointer", flavour: "pointer", bytes: 8, target: () => byte }) }] }) },
+    { name: "_M_dataplus", offset: 0, type: () => ({ kind: "struct", tag: "struct", name: "", bytes: 8, declaration: false, members: () => pointer }) },
     { name: "_M_string_length", offset: 8, type: () => ({ kind: "base", name: "unsigned long", bytes: 8, encoding: "unsigned" }) },
   ];
   return { ...type, bytes: 32, declaration: false, byReference: true, members: () => members };
-}
-
-interface ViewShape {
-  readonly name: RegExp;
-  readonly text: boolean;
-  /** Names of members on the way; `*` the first pointer, however deep. */
-  readonly data: readonly string[];
-  readonly length: readonly string[];
-}
-
-// Rust: the compiler's own fat pointers, and the standard library's Vec and String. Go: the runtime's headers. C++: libstdc++.
-const viewShapes: readonly ViewShape[] = [
-  { name: /^&(?:mut )?str$/, text: true, data: ["data_ptr"], length: ["length"] },
-  { name: /^&(?:mut )?\[.*\]$/, text: false, data: ["data_ptr"], length: ["length"] },
-  { name: /^(?:alloc::string::)?String$/, text: true, data: ["vec", "buf", "*"], length: ["vec", "len"] },
-  { name: /^(?:alloc::vec::)?Vec</, text: false, data: ["buf", "*"], length: ["len"] },
-  { name: /^string$/, text: true, data: ["str"], length: ["len"] },
-  { name: /^\[\]/, text: false, data: ["array"], length: ["len"] },
-  { name: /^(?:std::(?:__cxx11::)?)?basic_string<char,|^(?:std::)?string$/, text: true, data: ["_M_dataplus", "_M_p"], length: ["_M_string_length"] },
-  { name: /^(?:std::)?basic_string_view<char,/, text: true, data: ["_M_str"], length: ["_M_len"] },
-];
-
-function at(type: DebugStruct, path: readonly string[], offset = 0): { readonly type: DebugType; readonly offset: number } | undefined {
-  const [name, ...rest] = path;
-  for (const member of type.members()) {
-    const own = behindTypedefs(member.type());
-    const place = offset + member.offset;
-    if (name === "*" && own.kind === "pointer") return { type: own, offset: place };
-    const wanted = name === "*" || member.name === name;
-    if (!wanted) continue;
-    if (rest.length === 0 && name !== "*") return { type: own, offset: place };
-    const inner = own.kind === "struct" ? at(own, name === "*" ? path : rest, place) : undefined;
-    if (inner !== undefined) return inner;
-  }
-  return undefined;
 }
 
 /** What a typedef stands for. */

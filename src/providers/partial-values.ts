@@ -39,7 +39,7 @@ export function assembledFrom(type: Type, pieces: readonly Piece[], gaps: readon
 
 /** Members of others say what is there: of a variant of an enum, of text. */
 function isPlainStruct(type: Type): type is StructType {
-  return type.kind === "struct" && !type.union && type.view === undefined && type.variants === undefined && type.members.length > 0;
+  return type.kind === "struct" && !type.union && type.shape === undefined && type.variants === undefined && type.members.length > 0;
 }
 
 function partOf(member: Member, gaps: readonly Gap[]): Member {

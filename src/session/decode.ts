@@ -1,5 +1,5 @@
 // Bytes to JavaScript values, a specialised closure a type: for the library, for JSON and for whoever looks at maps.
-import { aggregateWords, fieldLayout, sizeOf } from "../language/layout.ts";
+import { aggregateWords, fieldLayout, sequenceHeader, sizeOf } from "../language/layout.ts";
 import { seriesPoints } from "../language/series.ts";
 import { bucketRange } from "../language/histogram.ts";
 import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
@@ -74,6 +74,25 @@ export function decoder(type: Type): Decoder {
       return objectDecoder(type.fields.map((field, i) => ({ name: field.name, at: offsets[i], decode: decoder(field.type) })));
     }
     case "struct": return structDecoder(type);
+    case "sequence": {
+      const { capacity, stride } = type;
+      const element = decoder(type.element);
+      const mapping = type.form === "mapping";
+      return (view, bytes, offset) => {
+        const copied = Math.min(capacity, stride === 0 ? 0 : Math.floor(view.getUint32(offset + 12, true) / stride));
+        const values = Array.from({ length: copied }, (_, i) => element(view, bytes, offset + sequenceHeader + i * stride));
+        return mapping && values.every(isNamed) ? Object.fromEntries(values) : values;
+      };
+    }
+    case "choice": {
+      const alternatives = type.alternatives.map(({ name, type: own, none }): Decoder => {
+        if (none === true) return () => null;
+        if (own === undefined) return () => name ?? "";
+        const value = decoder(own);
+        return name === undefined ? value : (view, bytes, offset) => ({ [name]: value(view, bytes, offset) });
+      });
+      return (view, bytes, offset) => alternatives[view.getUint32(offset, true)]?.(view, bytes, offset + 8) ?? null;
+    }
     case "stack": {
       const { space, mode, limit } = type;
       return (view, _bytes, offset) => ({
@@ -110,6 +129,11 @@ function integerDecoder(bits: number, signed: boolean): (view: DataView, bytes: 
     case 32: return signed ? (view, _, offset) => view.getInt32(offset, true) : (view, _, offset) => view.getUint32(offset, true);
     default: return signed ? (view, _, offset) => readSigned64(view, offset) : (view, _, offset) => readUnsigned64(view, offset);
   }
+}
+
+/** A pair whose first can name a member of an object. */
+function isNamed(pair: DecodedValue): pair is readonly [string | number, DecodedValue] {
+  return Array.isArray(pair) && (typeof pair[0] === "string" || typeof pair[0] === "number");
 }
 
 const utf8 = new TextDecoder();

@@ -71,7 +71,7 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
       return;
     }
     case "aggregate": throw new EncodeError(`a ${type.aggregate} is counted by handlers, not set`);
-    case "unknown": case "void": case "struct": case "stack": case "named":
+    case "unknown": case "void": case "struct": case "sequence": case "choice": case "stack": case "named":
       throw new EncodeError(`only a handler can make a value of this kind (${type.kind})`);
   }
 }

@@ -19,7 +19,7 @@ import { openSession, type SessionOptions } from "../../src/session/session.ts";
 const deadline = { timeout: 20_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 const config: Plan["config"] = {
-  maxStringLength: 64, maxMapKeys: 64, maxCatBytes: 64, maxProbes: 8, maxBpfProgs: 8, ringBytes: 1 << 16, onStackLimit: 32,
+  maxStringLength: 64, maxElements: 16, maxMapKeys: 64, maxCatBytes: 64, maxProbes: 8, maxBpfProgs: 8, ringBytes: 1 << 16, onStackLimit: 32,
   stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true, stringTrailer: "..", cppDemangle: true,
   lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1 << 16, showDebugInfo: false, cacheUserSymbols: "PER_PID",
 };

@@ -1,6 +1,6 @@
 // Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import type { Place, Source } from "../ir.ts";
+import type { Instruction, Place, Source } from "../ir.ts";
 import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { countFailed, watchResult } from "./counts.ts";
@@ -92,6 +92,22 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
       return wantLength ? lengthFromResult(scope) : undefined;
     }
   }
+}
+
+/** One of several elements: the verifier is told that it is one of them. */
+export function fillElement(scope: FunctionScope, { to, index, count, stride, source }: Extract<Instruction, { op: "fill-element" }>): void {
+  const { emitter } = scope;
+  const first = scope.place(to);
+  const at = emitter.bounded(scope.useScalar(index));
+  const beyond = emitter.label();
+  emitter.branchConstant(Jump.JGE, at, BigInt(count), beyond);
+  emitter.aluConstant(Alu.MUL, at, BigInt(stride));
+  const element = emitter.register();
+  emitter.address(element, first);
+  emitter.alu(Alu.ADD, element, at);
+  fill(scope, behind(element), source, false);
+  emitter.bind(beyond);
+  emitter.touch(first);
 }
 
 /** Two words through the task's typed pointer cost a third of the helper, which looks for the end of the name. */
@@ -192,7 +208,14 @@ function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { 
   emitter.store(to, 4, length);
   const told = wantLength ? emitter.copy(length) : undefined;
   emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(at(to, 4)), inRegister(length), inRegister(address));
+  const failure = told === undefined ? undefined : emitter.copy(0);
   watchResult(scope, source.watch);
+  if (told !== undefined && failure !== undefined) {
+    const read = emitter.label();
+    emitter.branchConstant(Jump.JEQ, failure, 0n, read);
+    emitter.set(told, 0n);
+    emitter.bind(read);
+  }
   return told;
 }
 

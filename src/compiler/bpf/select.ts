@@ -9,7 +9,7 @@ import { writeEnd, writeGate } from "./gate.ts";
 import {
   entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
 } from "./map-operations.ts";
-import { concatStrings, cutString, fill, zero } from "./memory.ts";
+import { concatStrings, cutString, fill, fillElement, zero } from "./memory.ts";
 import { emitEvent, emitPacket, overrideReturn, printInKernel, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
 import { countCutLoop } from "./counts.ts";
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
@@ -125,6 +125,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       if (instruction.length !== undefined) emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
       return;
     }
+    case "fill-element": return fillElement(scope, instruction);
     case "compare-strings": {
       const left = scope.place(instruction.left);
       const differs = instruction.right instanceof Uint8Array

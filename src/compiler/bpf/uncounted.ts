@@ -79,6 +79,7 @@ function branchesIn(instruction: Instruction): number {
     case "entry-load":
     case "entry-copy":
     case "emit":
+    case "fill-element":
     case "compare-strings":
     case "compare-bytes": return 1;
     case "map-store": return instruction.key === undefined ? 0 : 2;

@@ -54,6 +54,13 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "fill":
       writeSource(out, out.place(instruction.to), instruction.source, instruction.length);
       return;
+    case "fill-element": {
+      const { bytes, offset } = out.place(instruction.to);
+      out.line(`if (v${instruction.index} >= 0n && v${instruction.index} < ${instruction.count}n) { const element = ${bytes}.subarray(${offset} + Number(v${instruction.index}) * ${instruction.stride});`);
+      writeSource(out, { bytes: "element", offset: 0 }, instruction.source);
+      out.line("}");
+      return;
+    }
     case "compare-strings": {
       const left = out.place(instruction.left);
       const right = bytesOrPlace(out, instruction.right);

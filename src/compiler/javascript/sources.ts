@@ -50,7 +50,7 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       out.line(`const memory = size === 0 ? [] : runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), size);`);
       out.line(`${clear} ${out.support("store")}(${bytes}, ${offset}, 4, BigInt(size));`);
       out.line(`if (memory) ${bytes}.set(memory, ${offset + 4});`);
-      copied("size");
+      copied("memory ? size : 0");
       out.line("}");
       return;
     case "comm":

@@ -2,13 +2,13 @@
 import { argumentNumber } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
 import type { Argument } from "../../language/context.ts";
-import type { StringType, StructView, Type } from "../../language/types.ts";
+import type { Type } from "../../language/types.ts";
 import { fieldLayout } from "../../language/layout.ts";
-import type { BuiltinValue, Place, Source, Value } from "../ir.ts";
+import type { BuiltinValue, Place, Value } from "../ir.ts";
 import { decide } from "./choose.ts";
 import { endedText } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, contextValue, fetchValue } from "./fetch.ts";
-import { at, copy, loadBytes, noteTyped, part } from "./memory.ts";
+import { at, copy, noteTyped } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
@@ -164,18 +164,9 @@ function allArguments(f: FunctionState, e: Builtin, args: readonly Argument[]): 
       copy(f, argumentPlace(f, argument), field.type, field.type, to);
     } else if (isRegister(field.type)) {
       f.build.emit({ op: "store", to, value: argumentValue(f, argument), size: widthOf(field.type) });
-    } else if (field.type.kind === "string" && argument.type.kind === "struct" && argument.type.view !== undefined) {
-      f.build.emit({ op: "fill", to, source: viewedText(f, argumentPlace(f, argument), argument.type, argument.type.view, field.type) });
     } else {
       copy(f, argumentPlace(f, argument), argument.type, field.type, to);
     }
   });
   return place;
-}
-
-/** The text that a struct points to. */
-function viewedText(f: FunctionState, struct: Located, type: Type, view: StructView, to: StringType): Source {
-  const address = loadBytes(f, part(f, struct, type, view.data), 8, false);
-  const limit = loadBytes(f, part(f, struct, type, view.length), 8, false);
-  return { kind: "string", space: "user", address, limit, size: to.capacity, padded: true };
 }

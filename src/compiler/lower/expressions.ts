@@ -13,6 +13,7 @@ import { inlineCall, isScriptFunction } from "./inline.ts";
 import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
+import { choiceInto, sequenceInto } from "./shaped.ts";
 import { arithmetic, comparison, convert, isComparison, scaled } from "./scalars.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
 
@@ -44,7 +45,9 @@ export function value(f: FunctionState, e: Expression): Value {
     case "presence":
     case "string":
     case "tuple":
-    case "record": return f.refuse(e.span, `a ${e.kind} is not a number`);
+    case "record":
+    case "sequence":
+    case "choice": return f.refuse(e.span, `a ${e.kind} is not a number`);
   }
 }
 
@@ -245,7 +248,9 @@ export function locate(f: FunctionState, e: Expression): Located {
     case "cast": return castLocated(f, e);
     case "conditional":
     case "tuple":
-    case "record": {
+    case "record":
+    case "sequence":
+    case "choice": {
       const place = f.slot(e.kind, e.type);
       f.into(e, e.type, place);
       return { at: "place", place };
@@ -281,6 +286,8 @@ function castLocated(f: FunctionState, e: Cast): Located {
   }
   const located = f.locate(operand);
   if (sameLayout(operand.type, type)) return located;
+  // Text that is still to be read is read into less room.
+  if (located.at === "source" && type.kind === "string") return { at: "source", source: sourceOf(f, located, operand.type, type, true) };
   const place = f.slot("cast", type);
   copy(f, located, operand.type, type, place);
   return { at: "place", place };
@@ -304,6 +311,12 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
       fields(f, placed, type.fields.map((field) => field.type), place, type);
       return;
     }
+    case "sequence":
+      if (type.kind !== "sequence" || e.type.kind !== "sequence" || !sameLayout(e.type, type)) break;
+      return sequenceInto(f, e, e.type, place);
+    case "choice":
+      if (type.kind !== "choice" || e.type.kind !== "choice" || !sameLayout(e.type, type)) break;
+      return choiceInto(f, e, e.type, place);
     case "conditional": either(f, e, (branch) => f.into(branch, type, place)); return;
     case "block-expression": inBlock(f, e, () => f.into(e.value, type, place)); return;
     case "map": {
@@ -341,6 +354,8 @@ export function source(f: FunctionState, e: Expression, type: Type, padded: bool
   switch (e.kind) {
     case "tuple":
     case "record":
+    case "sequence":
+    case "choice":
     case "conditional": {
       const place = f.slot(e.kind, type);
       f.into(e, type, place);

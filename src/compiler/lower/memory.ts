@@ -192,7 +192,7 @@ function resized(source: Source, from: Type, to: Type, padded: boolean): Source 
 function stringTo(source: Source & { kind: "string" }, to: StringType, padded: boolean): Source | undefined {
   // A longer destination would read more of the text than the expression means.
   if (to.capacity > source.size && source.limit === undefined) return undefined;
-  return to.capacity === source.size || source.limit === undefined ? { ...source, size: to.capacity, padded } : undefined;
+  return to.capacity <= source.size || source.limit === undefined ? { ...source, size: to.capacity, padded } : undefined;
 }
 
 /** A literal in a string's field: cut when it is too long, always terminated. */

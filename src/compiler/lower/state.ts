@@ -313,6 +313,7 @@ function watched(instruction: Instruction, watches: Watches, span: Span | undefi
       return space === "typed" ? instruction : { ...instruction, watch: watches.at(span, `probe_read_${space}`) };
     }
     case "fill":
+    case "fill-element":
     case "map-store": return { ...instruction, source: watches.source(instruction.source, span) };
     case "emit": return { ...instruction, fields: instruction.fields.map((field) => watches.source(field, span)) };
     case "entry-load":

@@ -136,6 +136,7 @@ export class MemoryState {
         else this.#write(i.to, sourceSize(i.source), this.source(i.source));
         return;
       }
+      case "fill-element": return this.#write(i.to, i.count * i.stride, this.#names.fresh());
       case "concat-strings": return this.#write(i.to, i.capacity, `${this.place(i.left, i.leftCapacity)} ${this.place(i.right, i.rightCapacity)}`);
       case "cut-string": return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
       case "entry-copy": return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);

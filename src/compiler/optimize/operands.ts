@@ -30,6 +30,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "write-user": return { ...i, address: to(i.address) };
     case "fill":
     case "map-store": return { ...i, source: mapSource(i.source, to) };
+    case "fill-element": return { ...i, index: to(i.index), source: mapSource(i.source, to) };
     case "aggregate":
       return { ...i, ...(i.value === undefined ? {} : { value: to(i.value) }), ...(i.time === undefined ? {} : { time: to(i.time) }) };
     case "emit": return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
@@ -90,7 +91,8 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "zero": return { ...i, at: moved(i.at, written) };
     // The very slot: one that holds the same now may not later.
     case "address-of": return i.what.kind === "map" ? i : { ...i, what: moved(i.what, written) };
-    case "fill": return { ...i, to: moved(i.to, written), source: sourceMoved(i.source, read) };
+    case "fill":
+    case "fill-element": return { ...i, to: moved(i.to, written), source: sourceMoved(i.source, read) };
     case "compare-strings": return { ...i, left: moved(i.left, read), right: i.right instanceof Uint8Array ? i.right : moved(i.right, read) };
     case "compare-bytes": return { ...i, left: moved(i.left, read), right: moved(i.right, read) };
     case "find-string": return { ...i, text: moved(i.text, read), needle: i.needle instanceof Uint8Array ? i.needle : moved(i.needle, read) };
@@ -190,6 +192,7 @@ export function writtenSlot(i: Instruction): number | undefined {
   switch (i.op) {
     case "store":
     case "fill":
+    case "fill-element":
     case "concat-strings":
     case "cut-string":
     case "entry-copy":
@@ -229,6 +232,7 @@ export function isPure(instruction: Instruction): boolean {
     case "store":
     case "zero":
     case "fill":
+    case "fill-element":
     case "concat-strings":
     case "entry-copy":
     case "map-copy":

@@ -5,7 +5,7 @@ export const TAG = {
   lexical_block: 0x0b, member: 0x0d, pointer_type: 0x0f, reference_type: 0x10, compile_unit: 0x11, string_type: 0x12,
   structure_type: 0x13, subroutine_type: 0x15, typedef: 0x16, union_type: 0x17, unspecified_parameters: 0x18, variant: 0x19,
   inheritance: 0x1c, inlined_subroutine: 0x1d, ptr_to_member_type: 0x1f, subrange_type: 0x21, base_type: 0x24, const_type: 0x26,
-  enumerator: 0x28, packed_type: 0x2d, subprogram: 0x2e, variant_part: 0x33, variable: 0x34, volatile_type: 0x35,
+  enumerator: 0x28, packed_type: 0x2d, template_type_parameter: 0x2f, subprogram: 0x2e, variant_part: 0x33, variable: 0x34, volatile_type: 0x35,
   restrict_type: 0x37, interface_type: 0x38, namespace: 0x39, module: 0x1e, imported_unit: 0x3d, unspecified_type: 0x3b, partial_unit: 0x3c,
   shared_type: 0x40, type_unit: 0x41, rvalue_reference_type: 0x42, template_alias: 0x43, atomic_type: 0x47, skeleton_unit: 0x4a,
   immutable_type: 0x4b, GNU_call_site: 0x4109, call_site: 0x48,

@@ -152,7 +152,7 @@ export type DebugType = { readonly constant?: true } & (
   | { readonly kind: "void" }
   | { readonly kind: "base"; readonly name: string; readonly bytes: number; readonly encoding: "boolean" | "signed" | "unsigned" | "char" | "unsigned-char" | "utf" | "float" | "complex" | "other" }
   | { readonly kind: "pointer"; readonly flavour: "pointer" | "reference" | "rvalue-reference"; readonly bytes: number; readonly name?: string; target(): DebugType }
-  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean; /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined }
+  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean; /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined; /** Types that it is made of, of a template or a generic one: in order. */ parameters?(): readonly DebugType[] }
   /** `lengths`: outermost first, 0 when open. */
   | { readonly kind: "array"; readonly lengths: readonly number[]; element(): DebugType }
   | { readonly kind: "enum"; readonly name: string; readonly bytes: number; readonly signed: boolean; values(): readonly { readonly name: string; readonly value: bigint }[] }

@@ -114,6 +114,7 @@ function struct(declared: Entry, tag: "struct" | "class" | "union"): DebugType {
     ...(CPP.has(entry.unit.root.number(AT.language) ?? 0) && { cpp: true, get byReference() { return copiesItself(entry); } }),
     members: () => (members ??= [...membersOf(entry)]),
     variants: () => (variants ??= { found: variantsOf(entry) }).found,
+    parameters: () => [...entry.children()].filter((child) => child.tag === TAG.template_type_parameter).map(typeOf),
   };
 }
 

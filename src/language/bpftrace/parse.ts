@@ -2,7 +2,8 @@
 // the program all the same.
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { partAt } from "../source-parts.ts";
-import type { ConfigEntry, Dialect, EnumDeclaration, FunctionDeclaration, MapDeclaration, Probe, Program, StructDeclaration } from "../program.ts";
+import { builtinsFor } from "../builtins/table.ts";
+import type { ConfigEntry, Dialect, EnumDeclaration, Expression, FunctionDeclaration, MapDeclaration, Probe, Program, StructDeclaration } from "../program.ts";
 import { Cursor, failure, type Grammar, type ParseOptions } from "./cursor.ts";
 import { definesType, parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
 import { parseExpression } from "./expressions.ts";
@@ -21,6 +22,20 @@ export interface Parsed {
   readonly diagnostics: Diagnostic[];
   /** All of the text is in the tree, wrong as it may be. */
   readonly whole: boolean;
+}
+
+/** An expression that stands alone; what is wrong with it, where it is none. */
+export function parseExpressionText(text: string): Expression | string {
+  const p = new Cursor({ name: "", text }, preprocess(text), { positional: [], builtins: builtinsFor("bpftrace") }, grammar);
+  try {
+    const read = parseExpression(p);
+    const [problem] = p.diagnostics;
+    if (problem !== undefined) return problem.message;
+    return p.token.kind === "end" ? read : `unexpected ${p.token.text}`;
+  } catch (error) {
+    if (error !== failure) throw error;
+    return p.diagnostics[0]?.message ?? "no expression";
+  }
 }
 
 export function parse(source: Source, options: ParseOptions): Parsed {

@@ -48,7 +48,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const kernel = context === "host" ? undefined : context;
   switch (spec.name) {
     case "args":
-      return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args, body));
+      return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args));
     case "vars": return node(checkVariables(span, body));
     case "argN": {
       const number = argumentNumber(name)!;

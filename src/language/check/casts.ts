@@ -69,7 +69,7 @@ export function checkCast(node: Cast, body: Body): Expression {
         return { kind: "call", name: "buf", args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)], span: node.span, type: to };
       }
       return refuse();
-    case "struct": case "tuple": case "record": case "stack": case "named": case "aggregate": case "void": case "unknown":
+    case "struct": case "tuple": case "record": case "sequence": case "choice": case "stack": case "named": case "aggregate": case "void": case "unknown":
       return unify(from, to) === undefined ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined) : done(to);
   }
 }

@@ -115,6 +115,8 @@ export interface CheckedMap {
 /** The config variables that touch compiling and running, resolved from defaults, the script and the environment. */
 export interface Config {
   readonly maxStringLength: number;
+  /** Elements of a list or a map of a program that are copied. */
+  readonly maxElements: number;
   readonly maxMapKeys: number;
   readonly maxCatBytes: number;
   /** Undefined, as the next one is: there is no limit but the kernel's. */

@@ -6,7 +6,7 @@ import { stackUnwindings } from "../types.ts";
 import type { Config } from "./checked.ts";
 
 const defaults: Config = {
-  maxStringLength: 1024, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: undefined, maxBpfProgs: undefined,
+  maxStringLength: 1024, maxElements: 16, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: undefined, maxBpfProgs: undefined,
   ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "auto", missingProbes: "error", printMapsOnExit: true,
   stringTrailer: "..", cppDemangle: true, lazySymbolication: true, license: "Dual MIT/GPL", logSize: 1_000_000,
   showDebugInfo: false, cacheUserSymbols: "PER_PID",
@@ -42,6 +42,7 @@ const readers: Readonly<Record<string, Reader>> = {
   log_size: integer("logSize", 1, 0x4000_0000),
   max_bpf_progs: integer("maxBpfProgs", 1, 1_000_000),
   max_cat_bytes: integer("maxCatBytes", 0, 0x4000_0000),
+  max_elements: integer("maxElements", 1, 1024),
   max_map_keys: integer("maxMapKeys", 1, 0xffff_ffff),
   max_probes: integer("maxProbes", 1, 1_000_000),
   max_strlen: integer("maxStringLength", 1, 1024 * 1024),
@@ -121,6 +122,7 @@ export function configValue(config: Config, name: string): bigint | boolean | st
     case "log_size": return BigInt(config.logSize);
     case "max_bpf_progs": return BigInt(config.maxBpfProgs ?? customaryLimit);
     case "max_cat_bytes": return BigInt(config.maxCatBytes);
+    case "max_elements": return BigInt(config.maxElements);
     case "max_map_keys": return BigInt(config.maxMapKeys);
     case "max_probes": return BigInt(config.maxProbes ?? customaryLimit);
     case "max_strlen": return BigInt(config.maxStringLength);

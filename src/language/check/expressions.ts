@@ -2,9 +2,9 @@
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
-import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
+import type { BinaryOperator, ChoiceLiteral, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { textFrom, textLength } from "../text-bytes.ts";
-import type { IntegerBits, IntegerType, Type } from "../types.ts";
+import type { Alternative, IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, i64, i8, u64, unknownType, voidType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
@@ -20,11 +20,11 @@ import type { Body, MapState } from "./pass.ts";
 import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
 import { inSpace } from "./spaces.ts";
-import { checkBlockExpression } from "./statements.ts";
+import { checkBlockExpression, checkSequence } from "./statements.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
 import { behindLostPointer } from "./variables.ts";
-import { dataIn, viewOf } from "./views.ts";
+import { shownData } from "./shapes.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
@@ -60,7 +60,19 @@ export function checkExpression(node: Expression, body: Body): Expression {
     }
     case "presence": return checkPresence(node, body);
     case "block-expression": return checkBlockExpression(node, body);
+    case "sequence": return checkSequence(node, body);
+    case "choice": return checkChoice(node, body);
   }
+}
+
+function checkChoice(node: ChoiceLiteral, body: Body): Expression {
+  const alternatives = node.alternatives.map((one) => ({
+    ...one, ...(one.test === undefined ? {} : { test: checkCondition(one.test, body) }), ...(one.value === undefined ? {} : { value: checkValue(one.value, body) }),
+  }));
+  if (alternatives.some(({ value }) => value !== undefined && !isKnown(value.type))) return { ...node, alternatives, type: unknownType };
+  const types = alternatives.map(({ name, none, value }): Alternative => (
+    { ...(name === undefined ? {} : { name }), ...(none === undefined ? {} : { none }), ...(value === undefined ? {} : { type: settled(value.type) }) }));
+  return { ...node, alternatives, type: { kind: "choice", alternatives: types } };
 }
 
 function known(type: Type): Type {
@@ -127,6 +139,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   const target = node.operator === "*" ? behindLostPointer(node.operand, body) : undefined;
   if (target !== undefined) return target;
   if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map")) return checkAddress(node, node.operand, body);
+  if (node.operator === "&" && ["member", "index"].includes(node.operand.kind)) return checkPlaceAddress(node, body);
   if (node.operator === "&") return { ...node, type: report(body, "type", node.span, "`&` is for variables and maps") };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
@@ -186,6 +199,17 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
   }
   const bpfMap = body.pass.names.resolve({ name: "bpf_map", tag: "struct", pointers: 0, dimensions: [], span: node.span }, "kernel");
   return { ...node, operand, type: pointerTo("type" in bpfMap ? bpfMap.type : voidType) };
+}
+
+/** `&$p->state`: where a member or an element is in memory. */
+function checkPlaceAddress(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
+  const operand = checkPlace(node.operand, body);
+  if (operand.type.kind === "unknown") return { ...node, operand, type: unknownType };
+  if (operand.kind === "member" && operand.path?.bitWidth !== undefined) return { ...node, operand, type: report(body, "type", node.span, "a bit field has no address") };
+  needsKernel(body, "the address of a member", node.span);
+  const { type } = operand;
+  const space = type.kind === "struct" && type.space === "user" ? "user" : defaultSpace(body);
+  return { ...node, operand, type: { kind: "pointer", target: type, space } };
 }
 
 function pointerTo(target: Type): Type {
@@ -297,8 +321,7 @@ function checkConditional(node: Extract<Expression, { kind: "conditional" }>, bo
 
 function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): Expression {
   const whole = checkPlace(node.object, body);
-  const view = whole.type.kind === "struct" ? viewOf(whole.type) : undefined;
-  const object = view === undefined ? whole : dataIn(whole, view);
+  const object = (whole.type.kind === "struct" ? shownData(node.object, whole.type, body) : undefined) ?? whole;
   const index = checkValue(node.index, body);
   if (object.type.kind === "unknown" || index.type.kind === "unknown") return { ...node, object, index, type: unknownType };
   const constant = constantOf(index);

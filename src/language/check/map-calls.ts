@@ -5,8 +5,9 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, mapState, report, variableType } from "./pass.ts";
+import { lengthOf } from "./shapes.ts";
 import { describe, isKnown, mismatch } from "./unify.ts";
-import { checkValue } from "./values.ts";
+import { checkPlace, checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
 function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
@@ -73,6 +74,9 @@ const length: CallCheck = (call, body) => {
       return { ...call, args: [map], type: i64 };
     }
   }
+  const place = checkPlace(first, body);
+  const elements = lengthOf(first, place, body);
+  if (elements !== undefined) return elements;
   const value = checkValue(first, body);
   if (value.type.kind !== "unknown" && value.type.kind !== "stack") {
     return { ...call, args: [value], type: report(body, "type", first.span, `call to len() expects a map, ustack, or kstack, found ${describe(value.type)}`) };

@@ -2,9 +2,9 @@
 import { absence } from "../absent.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
-import type { Expression, MemberAccess } from "../program.ts";
+import type { Expression, MemberAccess, MemberPath } from "../program.ts";
 import type { StructType, Type } from "../types.ts";
-import { boolType } from "../types.ts";
+import { boolType, unknownType } from "../types.ts";
 import { configNames, configValue } from "./config.ts";
 import { literalType, settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
@@ -47,6 +47,8 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
   if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
   if (node.object.kind === "builtin" && node.object.name === "vars") return checkVariableMember(node.name, node.nameSpan, node.span, body);
+  // What a description made says where it is.
+  if (node.name === "" && node.path !== undefined) return atPath(node, node.path, body);
   const object = recordBehind(behindLostPointer(node.object, body) ?? checkPlace(node.object, body), body);
   const { type } = object;
   if (type.kind === "unknown") return { ...node, object, type };
@@ -79,6 +81,13 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   const space = container.space ?? (type.kind === "pointer" ? type.space : "kernel");
   const typed = (type.kind === "pointer" ? type.typed === true : isTyped(object)) && givesTyped(object, body);
   return { ...node, object, path, type: placeType(inSpace(member.type, space, typed)) };
+}
+
+function atPath(node: MemberAccess, path: MemberPath, body: Body): Expression {
+  const object = checkPlace(node.object, body);
+  if (object.type.kind === "unknown") return { ...node, object, type: unknownType };
+  needsKernel(body, "reading memory", node.span);
+  return { ...node, object, path, type: placeType(inSpace(node.type, "user")) };
 }
 
 /** Whether a struct in place was reached through pointers that the verifier knows. */
@@ -117,7 +126,7 @@ function checkArgument(node: MemberAccess, object: Expression, body: Body): Expr
     return { ...node, type };
   }
   return {
-    ...node, object: { ...object, type: argumentsType(args, body) },
+    ...node, object: { ...object, type: argumentsType(args) },
     path: { container: "args", offset: 0, argument: index }, type: argumentType(argument, node.nameSpan, body),
   };
 }

@@ -19,7 +19,7 @@ import { notHere } from "./place-types.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
-import { viewOf } from "./views.ts";
+import { shapeOf } from "./shapes.ts";
 
 const checked = (call: Call, body: Body): Expression[] => call.args.map((arg) => checkValue(arg, body));
 const truth = (value: boolean, call: Call): Expression => ({ kind: "boolean", value, span: call.span, type: boolType });
@@ -60,7 +60,7 @@ function capacityFor(length: Expression | undefined, call: Call, body: Body, mos
 function throughView(call: Call, body: Body): Call {
   const [pointer, ...rest] = call.args;
   const { type } = checkValue(pointer, body);
-  if (type.kind !== "pointer" || viewOf(type)?.text !== true) return call;
+  if (type.kind !== "pointer" || shapeOf(type)?.form !== "text") return call;
   return { ...call, args: [{ kind: "unary", operator: "*", operand: pointer, span: pointer.span, type: unknownType }, ...rest] };
 }
 

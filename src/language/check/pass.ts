@@ -152,6 +152,7 @@ export function defaultSpace(body: Body): AddressSpace {
 
 /** A written type, as it is meant in this body: a program's own types are known where it is probed. */
 export function resolveType(written: TypeName, space: AddressSpace, body: Body): ResolvedTypeName {
+  if (written.is !== undefined) return { type: body.pass.names.derived(written.is, written, space) };
   if (written.of !== undefined) {
     const { type } = body.pass.expression(written.of, body);
     return { type: body.pass.names.derived(settled(type), written, space) };

@@ -38,7 +38,7 @@ function inProgram(struct: StructType): StructType {
     get members() { return (members ??= struct.members.map(moved)); },
     ...(struct.member === undefined ? {} : { member: (name: string) => moved(struct.member?.(name)) }),
     ...(struct.alignment === undefined ? {} : { alignment: struct.alignment }),
-    ...(struct.view === undefined ? {} : { view: struct.view }),
+    ...("shape" in struct ? { get shape() { return struct.shape; } } : {}),
     ...(struct.variants === undefined ? {} : { variants: struct.variants }),
     ...(struct.partial === undefined ? {} : { partial: struct.partial }),
   };

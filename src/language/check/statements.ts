@@ -1,7 +1,8 @@
 // Statements, copied and typed.
-import type { Block, BlockExpression, Expression, MapAccess, Statement, Variable } from "../program.ts";
+import type { Block, BlockExpression, Expression, MapAccess, SequenceLiteral, Statement, Variable } from "../program.ts";
 import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
 import { unknownType, voidType } from "../types.ts";
+import { roundUp, sizeOf } from "../layout.ts";
 import { linearBucketCount } from "../histogram.ts";
 import { RETURNED } from "./returned.ts";
 import { mostIntervals } from "../series.ts";
@@ -12,7 +13,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-acce
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
-import { withSpacesOf } from "./spaces.ts";
+import { inSpace, withSpacesOf } from "./spaces.ts";
 import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen, wrongCount } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
@@ -44,6 +45,30 @@ export function checkBlockExpression(node: BlockExpression, body: Body): Express
   const value = checkExpression(node.value, body);
   body.scopes.pop();
   return { ...node, statements, value, type: value.type };
+}
+
+/** Bytes of elements that one value copies at most. */
+const mostCopied = 8192;
+
+export function checkSequence(node: SequenceLiteral, body: Body): Expression {
+  body.scopes.push(new Map());
+  const before = node.before.map((statement) => checkStatement(statement, body));
+  const length = checkValue(node.length, body);
+  const data = node.data === undefined ? undefined : checkValue(node.data, body);
+  const walk = node.walk === undefined ? undefined : {
+    more: checkCondition(node.walk.more, body),
+    ...(node.walk.has === undefined ? {} : { has: checkCondition(node.walk.has, body) }),
+    item: checkValue(node.walk.item, body),
+    next: node.walk.next.map((statement) => checkStatement(statement, body)),
+  };
+  body.scopes.pop();
+  const checked = { ...node, before, length, ...(data === undefined ? {} : { data }), ...(walk === undefined ? {} : { walk }) };
+  const element = walk !== undefined ? settled(walk.item.type) : data?.type.kind === "pointer" ? inSpace(data.type.target, data.type.space) : unknownType;
+  if (!isKnown(element) || length.type.kind === "unknown") return { ...checked, type: unknownType };
+  const size = sizeOf(element);
+  const stride = data !== undefined || size <= 2 || size === 4 ? size : roundUp(size, 8);
+  const capacity = Math.max(1, Math.min(node.capacity, Math.floor(mostCopied / Math.max(1, stride))));
+  return { ...checked, type: { kind: "sequence", form: node.form, element, stride, capacity } };
 }
 
 function checkStatement(node: Statement, body: Body): Statement {

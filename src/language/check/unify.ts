@@ -1,5 +1,5 @@
 // One type for two: what a variable, a map or a conditional has when it is given values of both.
-import type { AggregateType, Type } from "../types.ts";
+import type { AggregateType, Alternative, Type } from "../types.ts";
 import { unifyIntegers } from "./integers.ts";
 
 /** The type that holds values of both, or undefined when there is none. Strings take the longer capacity. */
@@ -44,6 +44,8 @@ export function unify(left: Type, right: Type): Type | undefined {
       const element = right.kind === "array" && sameType(left, right, anySpace) ? unify(left.element, right.element) : undefined;
       return element && { kind: "array", element, length: left.length };
     }
+    case "sequence":
+    case "choice":
     case "stack":
     case "named":
     case "aggregate": return sameType(left, right) ? left : undefined;
@@ -69,10 +71,18 @@ export function sameType(left: Type, right: Type, wherever = false): boolean {
     case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i], wherever));
     case "record": return right.kind === "record" && left.fields.length === right.fields.length
       && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type, wherever));
+    case "sequence": return right.kind === "sequence" && left.form === right.form && left.capacity === right.capacity && left.stride === right.stride && sameType(left.element, right.element, wherever);
+    case "choice": return right.kind === "choice" && left.alternatives.length === right.alternatives.length && left.alternatives.every((one, i) => sameAlternative(one, right.alternatives[i], wherever));
     case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit && left.unwind === right.unwind;
     case "named": return right.kind === "named" && left.of === right.of;
     case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);
   }
+}
+
+function sameAlternative(left: Alternative, right: Alternative | undefined, wherever: boolean): boolean {
+  if (right === undefined || left.name !== right.name || left.none !== right.none) return false;
+  if (left.type === undefined || right.type === undefined) return left.type === right.type;
+  return sameType(left.type, right.type, wherever);
 }
 
 export function sameAggregate(left: AggregateType, right: AggregateType): boolean {
@@ -132,6 +142,8 @@ export function describe(type: Type): string {
     case "buffer": return `buffer[${type.capacity}]`;
     case "tuple": return `(${type.elements.map(describe).join(",")})`;
     case "record": return `record { ${type.fields.map((f) => `.${f.name} = ${describe(f.type)}`).join(", ")} }`;
+    case "sequence": return `${type.form} of ${describe(type.element)}`;
+    case "choice": return type.alternatives.map((one) => (one.type === undefined ? one.name ?? "" : one.name === undefined ? describe(one.type) : `${one.name}(${describe(one.type)})`)).join(" or ");
     case "stack": return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
     case "named": return type.of === "float32" ? "float" : type.of === "float64" ? "double" : `${type.of}_t`;
     case "aggregate": return `${type.aggregate}_t`;

@@ -4,15 +4,15 @@ import { boolType, unknownType, type Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 import { describeOne } from "./unify.ts";
-import { asText } from "./views.ts";
+import { asShown } from "./shapes.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   return body.pass.expression(node, body);
 }
 
-/** A value that is stored somewhere: not void. What its language shows as text is text. */
+/** A value that is stored somewhere: not void. What its language shows as text is text, and so on. */
 export function checkValue(node: Expression, body: Body): Expression {
-  return asText(checkPlace(node, body), body);
+  return asShown(node, checkPlace(node, body), body);
 }
 
 /** What a member or an element is taken of: a struct stays one. */

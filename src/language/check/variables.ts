@@ -7,18 +7,16 @@ import type { Call, Expression } from "../program.ts";
 import type { RecordType, Type } from "../types.ts";
 import { unknownType } from "../types.ts";
 import { placeType, where } from "./place-types.ts";
-import { textCapacity } from "./config.ts";
 import type { Body } from "./pass.ts";
 import { didYouMean, needsKernel, report } from "./pass.ts";
 
 /** All arguments, or all variables in scope, as one value. Text that a struct keeps elsewhere is shown as text. */
-export function argumentsType(args: readonly Argument[], body: Body): RecordType {
-  return { kind: "record", fields: args.map((argument) => ({ name: argument.name, type: fieldType(argument, body) })) };
+export function argumentsType(args: readonly Argument[]): RecordType {
+  return { kind: "record", fields: args.map((argument) => ({ name: argument.name, type: fieldType(argument) })) };
 }
 
-function fieldType({ type, absent }: Argument, body: Body): Type {
+function fieldType({ type, absent }: Argument): Type {
   if (absent !== undefined) return absentType;
-  if (type.kind === "struct" && type.view?.text === true) return { kind: "string", capacity: textCapacity(body.pass.config) };
   return placeType(type);
 }
 
@@ -91,5 +89,5 @@ function variableNamed(node: Expression): string | undefined {
 /** `vars` */
 export function checkVariables(span: Span, body: Body): Type {
   const variables = variablesOf("vars", span, body);
-  return variables === undefined ? unknownType : argumentsType(variables.inScope, body);
+  return variables === undefined ? unknownType : argumentsType(variables.inScope);
 }

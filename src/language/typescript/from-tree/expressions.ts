@@ -1,4 +1,5 @@
 // Expressions, with the parentheses that JavaScript wants.
+import { InternalError } from "../../../faults/internal-error.ts";
 import { findBuiltin } from "../../builtins/table.ts";
 import { typeNameText } from "../../print-tree.ts";
 import type { BinaryOperator, Call, Expression, MapAccess, TypeName } from "../../program.ts";
@@ -82,6 +83,8 @@ function written(w: Writing, e: Expression): Written {
     case "record": return whole(`{ ${e.fields.map(({ name, value }) => field(name, valueText(w, value))).join(", ")} }`);
     case "presence": return e.asks === "truth" ? written(w, e.of) : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
     case "block-expression": return whole(blockValue(w, e));
+    case "sequence":
+    case "choice": throw new InternalError(`a ${e.kind} is made by the checker`);
   }
 }
 

@@ -1,0 +1,48 @@
+// Values of libraries: a script shows what the program itself prints, by every compiler and library, optimised or not.
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { compileWith, missing } from "../support/compilers.ts";
+import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+let objects = "";
+
+before(() => {
+  objects = bpfObjects();
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+function source(name: string): string {
+  copyFileSync(join("test/live/values", name), join(folder.path, name));
+  return readFileSync(join("test/live/values", name), "utf8");
+}
+
+/** What a program printed, and what a script over it did. */
+async function over(path: string, script: string, ...options: readonly string[]): Promise<{ readonly program: string; readonly script: string }> {
+  const output = join(folder.path, "output");
+  const { stdout, stderr, code } = await strobe(["-q", ...options, "-o", output, "-c", path, "-e", script]);
+  assert.equal(code, 0, stderr);
+  assert.equal(stderr, "");
+  return { program: stdout.trim(), script: readFileSync(output, "utf8").trim() };
+}
+
+const libraries = [["g++", "libstdc++"], ["clang++", "libstdc++"], ["clang++", "libc++"]] as const;
+
+for (const [compiler, library] of libraries) {
+  for (const level of ["-O0", "-O2"]) {
+    test(`values of C++: ${library} by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
+      const text = source("library.cpp");
+      const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
+      const path = compileWith(compiler, folder.path, "library.cpp", `${library}-${compiler}${level}`, "-std=c++17", level, ...flags);
+      const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
+      assert.equal(numbers.length, 24);
+      const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
+      assert.deepEqual(script.split("\n"), program.split("\n"));
+    });
+  }
+}
