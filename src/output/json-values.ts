@@ -2,11 +2,11 @@
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { spelledText } from "../language/text-bytes.ts";
-import type { AggregateType, SequenceType, Type } from "../language/types.ts";
+import type { AggregateType, Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
 import { seriesJson } from "./series.ts";
-import { average, chosen, elementSize, elementsOf, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+import { average, elementSize, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
 
 const int64Max = 9223372036854775807n;
 
@@ -32,13 +32,13 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return `{${presentMembers(type, memory, offset).map((m) => `${textJson(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
         ? valueJson(m.type, memory, offset + m.offset, services)
         : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
-    case "sequence": return sequenceJson(type, memory, offset, services);
+    case "sequence": {
+      const { sequenceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      return sequenceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services), (key, at) => textJson(valueText(key, memory, at, services)));
+    }
     case "choice": {
-      const { name, type: own, none } = chosen(type, memory, offset);
-      if (none === true) return "null";
-      if (own === undefined) return textJson(name ?? "");
-      const value = valueJson(own, memory, offset + 8, services);
-      return name === undefined ? value : `{${textJson(name)}: ${value}}`;
+      const { choiceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      return choiceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services));
     }
     case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
     case "named": {
@@ -51,22 +51,6 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "unknown":
     case "void": return textJson(valueText(type, memory, offset, services));
   }
-}
-
-/** A list, or an object where the keys are texts, numbers or truths; else a list of pairs. What was not copied is counted in a last element. */
-function sequenceJson(type: SequenceType, memory: Memory, offset: number, services: ConsumerServices): string {
-  const { total, offsets, unreadable } = elementsOf(type, memory, offset);
-  if (total === undefined) return textJson("<impossible length>");
-  const more = total - BigInt(offsets.length);
-  const left = more === 0n ? [] : [unreadable ? `<${more} unreadable>` : `… ${more} more`];
-  const { element } = type;
-  const [key] = type.form === "mapping" && element.kind === "tuple" ? element.elements : [];
-  if (element.kind === "tuple" && key !== undefined && ["string", "integer", "boolean", "enum"].includes(key.kind)) {
-    const places = fieldLayout(element.elements).offsets;
-    const members = offsets.map((at) => `${textJson(valueText(key, memory, at + places[0], services))}: ${valueJson(element.elements[1], memory, at + places[1], services)}`);
-    return `{${[...members, ...left.map((text) => `"…": ${textJson(text)}`)].join(", ")}}`;
-  }
-  return `[${[...offsets.map((at) => valueJson(element, memory, at, services)), ...left.map(textJson)].join(",")}]`;
 }
 
 /** A byte that is no UTF-8 is spelled `\x9b`, as text. */

@@ -2,17 +2,17 @@
 import { basename } from "node:path";
 import { InternalError } from "../faults/internal-error.ts";
 import { absentText } from "../language/absent.ts";
-import { fieldLayout, sequenceHeader, sizeOf } from "../language/layout.ts";
+import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
-import type { AggregateType, Alternative, ChoiceType, Member, NamedType, SequenceType, StackType, StructType, Type } from "../language/types.ts";
+import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
+import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
 import { errorMessages, signalMessages } from "./system-names.ts";
 
-/** Bytes to read from: records and map entries alike. */
-export interface Memory { readonly bytes: Uint8Array; readonly view: DataView }
+export type { Memory };
 
 export function memoryOf(bytes: Uint8Array): Memory {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
@@ -44,10 +44,13 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       return texts.length === 0 ? "{}" : `{ ${type.fields.map((f, i) => `.${f.name} = ${texts[i]}`).join(", ")} }`;
     }
     case "struct": return structText(type, memory, offset, services);
-    case "sequence": return sequenceText(type, memory, offset, services);
+    case "sequence": {
+      const { sequenceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      return sequenceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
+    }
     case "choice": {
-      const { name, type: own } = chosen(type, memory, offset);
-      return own === undefined ? name ?? "" : nameAround(name, own, innerText(own, memory, offset + 8, services));
+      const { choiceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      return choiceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
     }
     case "stack": return stackText(type, memory, offset, services);
     case "named": return named(namedText(type, memory, offset, services), services);
@@ -80,50 +83,11 @@ export function elementTexts(types: readonly Type[], memory: Memory, offset: num
   return types.map((type, i) => valueText(type, memory, offset + offsets[i], services));
 }
 
-export interface Elements { readonly total: bigint | undefined; readonly offsets: readonly number[]; /** The way to them broke off, or they could not be read. */ readonly unreadable: boolean }
-
-/** What a sequence holds; `total` is undefined where the program's number is impossible. */
-export function elementsOf({ capacity, stride }: SequenceType, { view }: Memory, offset: number): Elements {
-  const total = view.getBigUint64(offset, true);
-  if (total === impossible) return { total: undefined, offsets: [], unreadable: true };
-  const copied = Math.min(capacity, stride === 0 ? 0 : Math.floor(view.getUint32(offset + 12, true) / stride));
-  const offsets = Array.from({ length: copied }, (_, i) => offset + sequenceHeader + i * stride);
-  return { total, offsets, unreadable: view.getUint32(offset + 8, true) !== 0 || (copied === 0 && total > 0n && capacity > 0) };
-}
-
-const impossible = (1n << 64n) - 1n;
-
-export function chosen(type: ChoiceType, { view }: Memory, offset: number): Alternative {
-  return type.alternatives[view.getUint32(offset, true)] ?? {};
-}
-
-/** `[1, 2, … 5 more]`, `{"a": 1}` */
-function sequenceText(type: SequenceType, memory: Memory, offset: number, services: ConsumerServices): string {
-  const { total, offsets, unreadable } = elementsOf(type, memory, offset);
-  const [open, close] = type.form === "list" ? "[]" : "{}";
-  if (total === undefined) return `${open}<impossible length>${close}`;
-  const texts = offsets.map((at) => {
-    if (type.form !== "mapping" || type.element.kind !== "tuple") return innerText(type.element, memory, at, services);
-    const [key, value] = type.element.elements;
-    const places = fieldLayout(type.element.elements).offsets;
-    return `${innerText(key, memory, at + places[0], services)}: ${innerText(value, memory, at + places[1], services)}`;
-  });
-  const more = total - BigInt(offsets.length);
-  if (more > 0n) texts.push(unreadable ? `<${more} unreadable>` : `… ${more} more`);
-  return `${open}${texts.join(", ")}${close}`;
-}
-
 /** A value within another: its text is quoted, so that one can tell where it ends. */
 function innerText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
   if (type.kind !== "string") return valueText(type, memory, offset, services);
   const text = readString(memory, offset, type.capacity);
   return named(`${JSON.stringify(text)}${textLength(text) === type.capacity - 1 ? services.plan.config.stringTrailer : ""}`, services);
-}
-
-/** `Some(5)`; what has brackets of its own follows the name after a blank: `Circle { .radius = 5 }`. */
-function nameAround(name: string | undefined, type: Type, text: string): string {
-  if (name === undefined) return text;
-  return type.kind === "record" || type.kind === "struct" ? `${name} ${text}` : type.kind === "tuple" ? `${name}${text}` : `${name}(${text})`;
 }
 
 function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {

@@ -13,7 +13,6 @@ import { inlineCall, isScriptFunction } from "./inline.ts";
 import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
-import { choiceInto, sequenceInto } from "./shaped.ts";
 import { arithmetic, comparison, convert, isComparison, scaled } from "./scalars.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
 
@@ -312,11 +311,11 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
       return;
     }
     case "sequence":
-      if (type.kind !== "sequence" || e.type.kind !== "sequence" || !sameLayout(e.type, type)) break;
-      return sequenceInto(f, e, e.type, place);
-    case "choice":
-      if (type.kind !== "choice" || e.type.kind !== "choice" || !sameLayout(e.type, type)) break;
-      return choiceInto(f, e, e.type, place);
+    case "choice": {
+      if (!sameLayout(e.type, type)) break;
+      const { shapedInto } = require("./shaped.ts") as typeof import("./shaped.ts");
+      return shapedInto(f, e, place);
+    }
     case "conditional": either(f, e, (branch) => f.into(branch, type, place)); return;
     case "block-expression": inBlock(f, e, () => f.into(e.value, type, place)); return;
     case "map": {

@@ -13,8 +13,15 @@ const mostPlaces = 512;
 const brokeOff = 8;
 const copiedBytes = 12;
 
+/** Writes a value that the checker made of a library's. */
+export function shapedInto(f: FunctionState, e: SequenceLiteral | ChoiceLiteral, place: Place): void {
+  if (e.kind === "sequence" && e.type.kind === "sequence") sequenceInto(f, e, e.type, place);
+  else if (e.kind === "choice" && e.type.kind === "choice") choiceInto(f, e, e.type, place);
+  else f.refuse(e.span, "this value has no type");
+}
+
 /** Writes a sequence: what it says of itself, then as many elements as there is room for. */
-export function sequenceInto(f: FunctionState, e: SequenceLiteral, type: SequenceType, place: Place): void {
+function sequenceInto(f: FunctionState, e: SequenceLiteral, type: SequenceType, place: Place): void {
   for (const statement of e.before) f.run(statement);
   const length = f.value(e.length);
   if (e.data !== undefined) sideBySide(f, f.value(e.data), length, type, place);
@@ -108,7 +115,7 @@ function walk(f: FunctionState, e: SequenceLiteral, length: Value, type: Sequenc
 }
 
 /** Writes the first alternative whose test holds. */
-export function choiceInto(f: FunctionState, e: ChoiceLiteral, type: ChoiceType, place: Place): void {
+function choiceInto(f: FunctionState, e: ChoiceLiteral, type: ChoiceType, place: Place): void {
   const { build } = f;
   build.emit({ op: "zero", at: place, size: sizeOf(type) });
   const join = build.newBlock();

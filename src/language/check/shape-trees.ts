@@ -1,0 +1,232 @@
+// What a description says of a type becomes the tree that reads a value of it. Only loaded where a script uses one.
+import type { BinaryOperator, Expression, MemberAccess, Statement, TypeName, Variable } from "../program.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Part, Shape, StructType, StructVariants, Type } from "../types.ts";
+import { i64, u64, unknownType } from "../types.ts";
+import { textCapacity } from "./config.ts";
+import type { Body } from "./pass.ts";
+import { integerLiteral } from "./pass.ts";
+
+/** Bytes of a text within another value, the terminator included. */
+const innerText = 64;
+
+/** `levels` remembers how deep in other values the trees are that are made here. */
+interface Made {
+  readonly node: Expression;
+  readonly type: StructType;
+  readonly level: number;
+  readonly body: Body;
+  readonly levels: WeakMap<Expression, number>;
+  readonly isShaped: (type: Type) => boolean;
+}
+
+let makers = 0;
+
+export class TreeMaker {
+  readonly #node: Expression;
+  readonly #type: StructType;
+  readonly #level: number;
+  readonly #body: Body;
+  readonly #span: Span;
+  /** Tells its variables from all others'. */
+  readonly #number = ++makers;
+
+  readonly #levels: WeakMap<Expression, number>;
+  readonly #isShaped: (type: Type) => boolean;
+
+  constructor({ node, type, level, body, levels, isShaped }: Made) {
+    this.#levels = levels;
+    this.#isShaped = isShaped;
+    this.#node = node;
+    this.#type = type;
+    this.#level = level;
+    this.#body = body;
+    this.#span = node.span;
+  }
+
+  whole(): Expression {
+    const { shape, variants } = this.#type;
+    if (shape === undefined || shape.form === "variants") return variants === undefined ? this.#members() : this.#variants(variants, shape);
+    switch (shape.form) {
+      case "text": return this.#text();
+      case "list":
+      case "set":
+      case "mapping": return this.#sequence(shape.form);
+      case "optional": return this.#choice(this.part("has"), this.#deeper(this.part("item")), shape.none);
+      case "pointer": return this.#pointer(shape.none);
+      case "value": return this.#deeper(this.part("item"), 0);
+    }
+  }
+
+  /** One of the description's expressions, over this value. */
+  part(name: Part): Expression {
+    const { shape } = this.#type;
+    const part = shape?.parts.get(name);
+    if (part === undefined || shape === undefined) return this.#integer(0n);
+    return this.#bound(part, shape) as Expression;
+  }
+
+  #has(name: Part): boolean {
+    return this.#type.shape?.parts.has(name) === true;
+  }
+
+  /** The same tree, with `$self`, its own variables and the types of its arguments in it. */
+  #bound(of: unknown, shape: Shape): unknown {
+    if (Array.isArray(of)) return of.map((one) => this.#bound(one, shape));
+    if (typeof of !== "object" || of === null) return of;
+    const node = of as Partial<Expression & TypeName>;
+    if (node.kind === "variable") return node.name === "self" ? this.#node : this.#variable(node.name ?? "");
+    const copy = Object.fromEntries(Object.entries(of).map(([key, value]) => [key, key === "span" || key === "nameSpan" ? this.#span : key === "type" ? value : this.#bound(value, shape)]));
+    if ("pointers" in of && "dimensions" in of && typeof node.name === "string") {
+      const is = shape.types.get(node.name);
+      if (is !== undefined) copy.is = is;
+    }
+    return copy;
+  }
+
+  #variable(name: string): Variable {
+    return { kind: "variable", name: `${name}.${this.#number}`, span: this.#span, type: unknownType };
+  }
+
+  #deeper(node: Expression, by = 1): Expression {
+    this.#levels.set(node, this.#level + by);
+    return node;
+  }
+
+  #text(): Expression {
+    const span = this.#span;
+    const length = this.#binary("+", this.part("length"), this.#integer(1n));
+    const text: Expression = { kind: "call", name: "str", args: [this.part("data"), length], span, type: unknownType };
+    const capacity = textCapacity(this.#body.pass.config);
+    const whole: Expression = this.#level === 0 || capacity <= innerText ? text
+      : { kind: "cast", to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } }, operand: text, span, type: unknownType };
+    if (!this.#has("valid")) return whole;
+    const impossible: Expression = { kind: "string", value: "<impossible length>", span, type: unknownType };
+    return { kind: "conditional", condition: this.part("valid"), then: whole, otherwise: impossible, span, type: unknownType };
+  }
+
+  #sequence(form: "list" | "set" | "mapping"): Expression {
+    const span = this.#span;
+    const most = this.#body.pass.config.maxElements;
+    const capacity = Math.max(1, this.#level < 2 ? most : most >> (this.#level - 1));
+    const counted = this.part("length");
+    const length: Expression = this.#has("valid")
+      ? { kind: "conditional", condition: this.part("valid"), then: counted, otherwise: this.#integer(-1n), span, type: unknownType } : counted;
+    const whole = { kind: "sequence", form, capacity, length, span, type: unknownType } as const;
+    if (this.#has("data")) {
+      const data = this.part("data");
+      const { type } = this.#body.pass.expression(data, this.#body);
+      if (type.kind === "pointer" && !this.#isShaped(type.target)) return { ...whole, before: [], data };
+      const it = (): Variable => this.#variable("it");
+      const item = this.#deeper({ kind: "unary", operator: "*", operand: it(), span, type: unknownType });
+      const next: Statement = { kind: "expression", expression: { kind: "increment", target: it(), delta: 1, prefix: false, span, type: unknownType }, discard: true, span };
+      return { ...whole, before: [this.#declare(it(), data)], walk: { more: { kind: "boolean", value: true, span, type: unknownType }, item, next: [next] } };
+    }
+    const [it, before] = [this.#variable("it"), [this.#declare(this.#variable("it"), this.part("begin"))]];
+    const item: Expression = form === "mapping"
+      ? { kind: "tuple", elements: [this.#deeper(this.part("key")), this.#deeper(this.part("value"))], span, type: unknownType } : this.#deeper(this.part("item"));
+    const next: Statement = { kind: "assign", target: it, operator: null, value: this.part("next"), span };
+    const more: Expression = this.#has("more") ? this.part("more") : { kind: "boolean", value: true, span, type: unknownType };
+    return { ...whole, before, walk: { more, item, next: [next], ...(this.#has("has") ? { has: this.part("has") } : {}) } };
+  }
+
+  #declare(variable: Variable, value: Expression): Statement {
+    return { kind: "declare", variable, value, span: this.#span };
+  }
+
+  /** What a pointer that owns points to; of what nobody knows, the address. */
+  #pointer(none: string): Expression {
+    const span = this.#span;
+    const address = this.part("data");
+    const { type } = this.#body.pass.expression(address, this.#body);
+    const known = type.kind === "pointer" && type.target.kind !== "void" && !(type.target.kind === "struct" && type.target.size === 0);
+    if (!known) return address;
+    const item = this.#deeper({ kind: "unary", operator: "*", operand: address, span, type: unknownType }, 2);
+    return this.#choice(this.#binary("!=", this.part("data"), this.#integer(0n)), item, none);
+  }
+
+  #choice(test: Expression, value: Expression, none: string): Expression {
+    return { kind: "choice", alternatives: [{ test, value }, { name: none, none: true }], span: this.#span, type: unknownType };
+  }
+
+  /** A struct of which a member is more than its bytes. */
+  #members(): Expression {
+    return this.#record(this.#node, this.#type);
+  }
+
+  #record(object: Expression, struct: StructType): Expression {
+    const fields = fieldsOf(struct).map(({ name, path }) => ({ name, value: this.#deeper(this.#at(object, path.offset, path.type, path.bits)) }));
+    return { kind: "record", fields, span: this.#span, type: unknownType };
+  }
+
+  /** An enum with data: the variant that is there. */
+  #variants({ discriminant, variants }: StructVariants, shape: Shape | undefined): Expression {
+    const tag = discriminant === undefined ? undefined : this.#at(this.#node, discriminant.offset, discriminant.type);
+    const bits = discriminant?.type.kind === "integer" || discriminant?.type.kind === "enum" ? discriminant.type.bits : 64;
+    const ordered = [...variants].sort((a, b) => Number(a.values.length === 0) - Number(b.values.length === 0));
+    const alternatives = ordered.map(({ values, member }, i) => {
+      const last = i === ordered.length - 1;
+      const test = last || tag === undefined ? {} : { test: this.#among(tag, values, bits) };
+      const value = this.#payload(member);
+      const bare = shape?.bare === member.name;
+      return {
+        ...test, ...(bare && value !== undefined ? {} : { name: member.name }), ...(shape?.none === member.name ? { none: true as const } : {}),
+        ...(value === undefined ? {} : { value }),
+      };
+    });
+    return { kind: "choice", alternatives, span: this.#span, type: unknownType };
+  }
+
+  /** What a variant holds: one value as it is, several as a tuple, named ones as a record. */
+  #payload({ offset, type }: StructVariants["variants"][number]["member"]): Expression | undefined {
+    if (type.kind !== "struct") return undefined;
+    const object = this.#at(this.#node, offset, type);
+    const fields = fieldsOf(type);
+    if (fields.length === 0) return undefined;
+    if (!fields.every(({ name }) => /^__\d+$/.test(name))) return this.#record(object, type);
+    const elements = fields.map(({ path }) => this.#deeper(this.#at(object, path.offset, path.type, path.bits)));
+    return elements.length === 1 ? elements[0] : { kind: "tuple", elements, span: this.#span, type: unknownType };
+  }
+
+  /** `tag == 1 || (tag >= 3 && tag <= 9)` */
+  #among(tag: Expression, values: readonly bigint[], bits: number): Expression {
+    const unsigned: Expression = { kind: "cast", to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span }, operand: tag, span: this.#span, type: unknownType };
+    const sorted = values.map((value) => BigInt.asUintN(bits, value)).sort((a, b) => (a < b ? -1 : 1));
+    const ranges: { low: bigint; high: bigint }[] = [];
+    for (const value of sorted) {
+      const last = ranges.at(-1);
+      if (last !== undefined && value <= last.high + 1n) last.high = value;
+      else ranges.push({ low: value, high: value });
+    }
+    const tests = ranges.map(({ low, high }) => (low === high ? this.#binary("==", unsigned, this.#integer(low))
+      : this.#binary("&&", this.#binary(">=", unsigned, this.#integer(low)), this.#binary("<=", unsigned, this.#integer(high)))));
+    return tests.reduce((all, test) => this.#binary("||", all, test), tests.length === 0 ? { kind: "boolean", value: false, span: this.#span, type: unknownType } : tests.shift()!);
+  }
+
+  /** A part of a struct, by where it is. */
+  #at(object: Expression, offset: number, type: Type, bits?: { readonly bitOffset: number; readonly bitWidth: number }): MemberAccess {
+    const container = this.#type;
+    return { kind: "member", object, name: "", nameSpan: this.#span, span: this.#span, path: { container, offset, ...bits }, type };
+  }
+
+  #integer(value: bigint): Expression {
+    return integerLiteral(value, value < 0n ? i64 : u64, this.#span);
+  }
+
+  #binary(operator: BinaryOperator, left: Expression, right: Expression): Expression {
+    return { kind: "binary", operator, left, right, span: this.#span, type: unknownType };
+  }
+}
+
+interface Field { readonly name: string; readonly path: { readonly offset: number; readonly type: Type; readonly bits: { readonly bitOffset: number; readonly bitWidth: number } | undefined } }
+
+/** Members, those of nameless structs among them. */
+function fieldsOf(struct: StructType, offset = 0): Field[] {
+  return struct.members.flatMap((member): Field[] => {
+    const at = offset + member.offset;
+    if (member.absent !== undefined) return [];
+    if (member.name === "") return member.type.kind === "struct" && !member.type.union ? fieldsOf(member.type, at) : [];
+    const bits = member.bitWidth === undefined ? undefined : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth };
+    return [{ name: member.name, path: { offset: at, type: member.type, bits } }];
+  });
+}
