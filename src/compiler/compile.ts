@@ -14,7 +14,7 @@ import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../providers/system.ts";
 import { hasWildcard } from "../providers/wildcard.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
-import { TooLarge } from "./bpf/too-large.ts";
+import { mostScratchBytes, TooLarge, TooMuchMemory } from "./bpf/too-large.ts";
 import { followingChildren, ofFollowed } from "./follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
 import type { IrFunction, IrModule } from "./ir.ts";
@@ -306,10 +306,9 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const { schemas, timeFormats, regions, handlers } = lowered;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
-  const scratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
-  const mostScratch = Math.max(0, ...scratch);
-  if (mostScratch > mostScratchBytes) throw tooMuchScratch(checked, inKernel[scratch.indexOf(mostScratch)].handler, mostScratch);
-  const scratchUsers = scratch.filter((bytes) => bytes > 0).length;
+  const mayScratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
+  const mostScratch = Math.max(0, ...mayScratch);
+  const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
   if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
@@ -324,16 +323,18 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     return numbers.get(name) ?? 0;
   };
   let scratchIndex = 0;
+  let scratchUsed = 8;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
     const { context } = handler;
     if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
-    const generated = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
+    const { scratch, ...generated } = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
       schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, loopOffsets: regions.loopOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
-      ...(scratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
+      ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));
+    scratchUsed = Math.max(scratchUsed, scratch);
     const asks = asksWhich(fn);
     return {
       name: fn.name, provider: handler.provider, type: context.programType, binding: bindingOf(context), sites: handler.sites,
@@ -346,7 +347,10 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   }));
   // The ring of events takes some milliseconds to make and to let go of, and megabytes.
   const asked = new Set(programs.flatMap(({ relocations }) => relocations.filter(({ kind }) => kind === "map").map(({ map }) => map)));
-  const created = maps.map((map, i): KernelMap => (map.role.kind === "events" && !growing && !asked.has(i) ? { ...map, unused: true } : map));
+  const created = growing ? maps : maps.map((map, i): KernelMap => {
+    if (map.role.kind === "events" && !asked.has(i)) return { ...map, unused: true };
+    return map.role.kind === "scratch" ? { ...map, ...scratchMap(scratchUsed), entries: map.entries } : map;
+  });
   return {
     config: checked.config, maps: module.maps, kernelMaps: created, programs, hosts, schemas,
     probeNames: module.probeNames, timeFormats, packetFiles: lowered.packetFiles, printStyle: checked.program.dialect.printStyle, watches: lowered.watches, loops: lowered.loops,
@@ -358,17 +362,6 @@ function asksWhich({ blocks }: IrFunction): boolean {
   return blocks.some(({ instructions }) => instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"));
 }
 
-/** What a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE). */
-const mostScratchBytes = 32 * 1024;
-
-function tooMuchScratch(checked: CheckedProgram, handler: CheckedHandler, bytes: number): ScriptError {
-  const { span } = handler.probe.specs[0] ?? handler.probe;
-  return new ScriptError(checked.program.source, [{
-    severity: "error", code: "limit", span, message: `this probe needs ${bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
-    help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
-  }]);
-}
-
 /** What is too much for eBPF is the script's to change. */
 function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, generateIt: () => T): T {
   try {
@@ -376,8 +369,9 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
   } catch (error) {
     const { span, text } = handler.probe.specs[0];
     if (!(error instanceof TooLarge)) throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
-    throw new ScriptError(checked.program.source, [
-      { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` },
-    ]);
+    throw new ScriptError(checked.program.source, [error instanceof TooMuchMemory ? {
+      severity: "error", code: "limit", span, message: `this probe needs ${error.bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
+      help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
+    } : { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` }]);
   }
 }

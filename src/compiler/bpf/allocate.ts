@@ -283,7 +283,8 @@ function wish({ copies = [], ranges }: Interval, busy: readonly Points[], one: I
 }
 
 function canRecompute(instruction: MachineInstruction | undefined): boolean {
-  return instruction?.kind === "constant" || instruction?.kind === "patched" || instruction?.kind === "frame-address" || instruction?.kind === "function";
+  return instruction?.kind === "constant" || instruction?.kind === "patched" || instruction?.kind === "function"
+    || (instruction?.kind === "object-address" && instruction.base === FRAME);
 }
 
 /** Keeps registers in the frame, or makes what they hold anew wherever it is wanted. */

@@ -1,6 +1,6 @@
 // Machine instructions to the assembler's: labels and places in the frame are known now.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
-import { Alu, FRAME } from "../../bpf/instruction.ts";
+import { Alu } from "../../bpf/instruction.ts";
 import { type MachineInstruction, NO_OBJECT, type RelocationNote } from "./machine.ts";
 
 /** A function as it will stand in the program: registers are the machine's. */
@@ -8,7 +8,7 @@ export interface Finished {
   readonly code: readonly MachineInstruction[];
   /** How many labels the code has. */
   readonly labels: number;
-  /** From the frame's end to each object in it. */
+  /** To each object from the frame's end, or from where scratch memory begins. */
   readonly offsets: readonly number[];
   /** Bytes of its frame. */
   readonly frame: number;
@@ -52,10 +52,12 @@ export function assemble({ code, labels, offsets }: Finished, assembler: Assembl
       case "function":
         assembler.functionAddress(instruction.dst, callback(instruction.callback));
         break;
-      case "frame-address":
-        assembler.alu(Alu.MOV, true, instruction.dst, FRAME);
-        assembler.aluImmediate(Alu.ADD, true, instruction.dst, offsetOf(instruction.object, instruction.offset));
+      case "object-address": {
+        const offset = offsetOf(instruction.object, instruction.offset);
+        if (instruction.dst !== instruction.base) assembler.alu(Alu.MOV, true, instruction.dst, instruction.base);
+        if (offset !== 0) assembler.aluImmediate(Alu.ADD, true, instruction.dst, offset);
         break;
+      }
       case "load":
         assembler.load(instruction.width, instruction.signed, instruction.dst, instruction.base, offsetOf(instruction.object, instruction.offset));
         break;

@@ -1,7 +1,7 @@
 // Writes machine instructions: fresh registers and labels, cold code put at the end, calls of kernel helpers.
 import { type HelperName, helpers } from "../../bpf/helpers.ts";
 import { type AccessWidth, Alu, type AluCode, Atomic, type Condition, FRAME, fitsImmediate, Pseudo } from "../../bpf/instruction.ts";
-import { FIRST_VIRTUAL, type FrameObject, type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
+import { FIRST_VIRTUAL, type MemoryObject, type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
 
 /** An argument of a helper. */
 export type Argument =
@@ -18,8 +18,10 @@ export const kernelMap = (map: number): Argument => ({ kind: "map", map });
 
 export class Emitter {
   code: MachineInstruction[] = [];
-  /** Sizes of the frame objects, in bytes. */
+  /** Sizes of the objects, in bytes. */
   readonly objects: number[] = [];
+  /** Those that are in scratch memory; the others are in the frame. */
+  readonly scratchObjects = new Set<MemoryObject>();
   /** Registers that are never spilled (`bounded`). */
   readonly unspillable = new Set<Register>();
   readonly #cold: (() => void)[] = [];
@@ -38,12 +40,18 @@ export class Emitter {
   get labelCount(): number {
     return this.#labels;
   }
-  object(size: number): FrameObject {
+  object(size: number): MemoryObject {
     return this.objects.push(Math.ceil(size / 8) * 8) - 1;
   }
-  /** Temporary memory of this function. */
+  /** Memory of this function in the frame. */
   temporary(size: number): Memory {
     return { base: FRAME, object: this.object(size), offset: 0 };
+  }
+  /** In scratch memory, behind what is always in use there (`base`). */
+  inScratch(base: Register, size: number): Memory {
+    const object = this.object(size);
+    this.scratchObjects.add(object);
+    return { base, object, offset: 0 };
   }
   touch(memory: Memory): void {
     if (memory.object !== NO_OBJECT) this.emit({ kind: "touch", object: memory.object });
@@ -153,7 +161,7 @@ export class Emitter {
   /** The address of a place into a register. */
   address(dst: Register, memory: Memory): void {
     if (memory.object !== NO_OBJECT) {
-      this.emit({ kind: "frame-address", dst, object: memory.object, offset: memory.offset });
+      this.emit({ kind: "object-address", dst, base: memory.base, object: memory.object, offset: memory.offset });
       return;
     }
     this.move(dst, memory.base);

@@ -1,44 +1,64 @@
-// Offsets in the stack frame: objects whose lifetimes do not meet share memory.
+// Offsets in the stack frame and in scratch memory: objects whose lifetimes do not meet share memory.
 import { type Block, blocksOf } from "./liveness.ts";
-import { type MachineInstruction, NO_OBJECT } from "./machine.ts";
+import { type MachineInstruction, type MemoryObject, NO_OBJECT } from "./machine.ts";
 import { Points } from "./points.ts";
 
-export interface FrameLayout {
-  /** Offset of each object from the frame register: negative. */
+export interface Layout {
+  /** Of each object: in the frame, from its end, negative; in scratch memory, from where that begins. */
   readonly offsets: readonly number[];
-  /** Bytes in all. */
-  readonly size: number;
+  /** Bytes of the frame. */
+  readonly frame: number;
+  /** Where scratch memory is free. */
+  readonly scratchEnd: number;
 }
 
-/** Objects find room among others in so many bytes; the kernel has a fraction of them for a frame. */
-const sharedBytes = 4096;
+/** Objects find room among others in so many bytes: the kernel has a fraction of them for a frame, and no more of scratch memory. */
+const sharedBytes = { frame: 4096, scratch: 32768 } as const;
 const CELL = 8;
 
-/** An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here. */
-export function layOutFrame(code: readonly MachineInstruction[], sizes: readonly number[]): FrameLayout {
+/** An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here. `scratchStart`: what is before it is taken. */
+export function layOut(code: readonly MachineInstruction[], sizes: readonly number[], inScratch: ReadonlySet<MemoryObject>, scratchStart: number): Layout {
   const ranges = lifetimes(code, sizes.length);
   const order = sizes.map((_, object) => object).filter((object) => ranges[object].length > 0);
   order.sort((a, b) => sizes[b] - sizes[a] || a - b);
+  const frame = new Room(code.length, sharedBytes.frame);
+  const scratch = new Room(code.length, sharedBytes.scratch);
   const offsets = sizes.map(() => 0);
-  /** Where in the code each cell of the frame is in use. */
-  const cells: Points[] = [];
-  let size = 0;
   for (const object of order) {
-    const wanted = Math.ceil(sizes[object] / CELL);
+    const size = Math.ceil(sizes[object] / CELL) * CELL;
+    offsets[object] = inScratch.has(object) ? scratchStart + scratch.find(size, ranges[object]) : -(frame.find(size, ranges[object]) + size);
+  }
+  return { offsets, frame: frame.bytes, scratchEnd: scratchStart + scratch.bytes };
+}
+
+class Room {
+  bytes = 0;
+  /** Where in the code each cell is in use. */
+  readonly #cells: Points[] = [];
+  readonly #points: number;
+  readonly #shared: number;
+
+  constructor(points: number, shared: number) {
+    this.#points = points;
+    this.#shared = shared;
+  }
+
+  /** Where an object has room at all these points, from the start. */
+  find(size: number, ranges: readonly number[]): number {
+    const wanted = size / CELL;
     let low = 0;
-    for (let free = 0; free < wanted && low * CELL < sharedBytes;) {
-      if (cells[low + free]?.meets(ranges[object])) {
+    for (let free = 0; free < wanted && low * CELL < this.#shared;) {
+      if (this.#cells[low + free]?.meets(ranges)) {
         low += free + 1;
         free = 0;
       } else free++;
     }
     // Too much in any case: how much is all that matters.
-    if (low * CELL >= sharedBytes) low = Math.max(size, sharedBytes) / CELL;
-    else for (let cell = low; cell < low + wanted; cell++) (cells[cell] ??= new Points(code.length)).add(ranges[object]);
-    offsets[object] = -(low + wanted) * CELL;
-    size = Math.max(size, (low + wanted) * CELL);
+    if (low * CELL >= this.#shared) low = Math.max(this.bytes, this.#shared) / CELL;
+    else for (let cell = low; cell < low + wanted; cell++) (this.#cells[cell] ??= new Points(this.#points)).add(ranges);
+    this.bytes = Math.max(this.bytes, (low + wanted) * CELL);
+    return low * CELL;
   }
-  return { offsets, size };
 }
 
 /** Pairs of [first, last + 1) instruction, ascending, for each object. */

@@ -8,13 +8,13 @@ import type { Relocation } from "../plan.ts";
 import { allocateRegisters } from "./allocate.ts";
 import { assemble, type Finished } from "./assemble.ts";
 import type { CalledLoops } from "./called-loops.ts";
-import { layOutFrame } from "./frame.ts";
+import { layOut } from "./frame.ts";
 import type { RelocationNote } from "./machine.ts";
 import { COUNTING } from "./map-operations.ts";
 import { CROWDED_BYTES, FunctionScope, type GenerateOptions, slotsOfPointers, temporaryBytes, unwinds } from "./scope.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
-import { TooLarge } from "./too-large.ts";
+import { mostScratchBytes, TooLarge, TooMuchMemory } from "./too-large.ts";
 import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
 
 export interface GeneratedProgram {
@@ -22,6 +22,8 @@ export interface GeneratedProgram {
   readonly relocations: readonly Relocation[];
   readonly subprograms: readonly { readonly name: string; readonly start: number }[];
   readonly frame: number;
+  /** Bytes of scratch memory that it uses. */
+  readonly scratch: number;
 }
 
 /** The kernel's limit for a program and the functions it calls together; each part is rounded up to 32. */
@@ -121,7 +123,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
     code,
     relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
     subprograms: subprograms.map(({ name, label }) => ({ name, start: assembler.position(label) })),
-    frame: main.frame,
+    frame: main.frame, scratch: main.scratchEnd,
   };
 }
 
@@ -140,7 +142,7 @@ export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<
     }
     total += (rounds + 1) * Math.ceil(temporaryBytes(one, module) / 8) * 8;
   }
-  return total;
+  return Math.min(total, mostScratchBytes);
 }
 
 /** Slots up to this always fit, beside callbacks, temporaries and spilled registers. */
@@ -200,10 +202,9 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
     const limit = emitter.code.some(({ kind }) => kind === "may-goto") ? MAY_GOTO_BYTES : 0;
     const bytes = budget - limit;
     allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
-    const { offsets, size } = layOutFrame(emitter.code, emitter.objects);
-    if (size <= bytes) {
-      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd: scope.scratchEnd };
-    }
+    const { offsets, frame: size, scratchEnd } = layOut(emitter.code, emitter.objects, emitter.scratchObjects, scope.slotsStart);
+    if (scratchEnd > mostScratchBytes) throw new TooMuchMemory(scratchEnd);
+    if (size <= bytes) return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd };
     const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
     if (candidates.length === 0) throw new TooLarge(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
     candidates.sort((a, b) => b.size - a.size);

@@ -86,6 +86,7 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
         nature[i] = PURE;
         break;
       case "load":
+      case "object-address":
         first[i] = instruction.base;
         result[i] = instruction.dst;
         nature[i] = PURE;
@@ -93,7 +94,6 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
       case "constant":
       case "patched":
       case "function":
-      case "frame-address":
         result[i] = instruction.dst;
         nature[i] = PURE;
         break;

@@ -1,17 +1,17 @@
 // Machine code before registers are assigned: eBPF instructions over virtual registers (16 and up; 0 to 10 are the machine's
-// own, used only around calls), and memory in frame objects whose offsets are not known yet.
+// own, used only around calls), and memory in objects, in the frame and in scratch memory, whose offsets are not known yet.
 import type { AccessWidth, AluCode, Condition } from "../../bpf/instruction.ts";
 import type { Relocation } from "../plan.ts";
 
 export type Register = number;
 export const FIRST_VIRTUAL = 16;
 
-/** A frame object: an IR slot, a temporary, or a spilled register. */
-export type FrameObject = number;
-export const NO_OBJECT: FrameObject = -1;
+/** An IR slot, a temporary, or a spilled register. */
+export type MemoryObject = number;
+export const NO_OBJECT: MemoryObject = -1;
 
-/** `base` + `offset`; with an object, the base is the frame register and the offset is into the object. */
-export interface Memory { readonly base: Register; readonly object: FrameObject; readonly offset: number }
+/** `base` + `offset`; with an object, the base is where its memory begins, the frame or scratch memory, and the offset is into the object. */
+export interface Memory { readonly base: Register; readonly object: MemoryObject; readonly offset: number }
 
 export type RelocationNote = Omit<Relocation, "instruction">;
 
@@ -30,12 +30,12 @@ export type MachineInstruction =
   | { readonly kind: "patched"; dst: Register; readonly pseudo: number; readonly note: RelocationNote }
   /** The address of a map callback of this program. */
   | { readonly kind: "function"; dst: Register; readonly callback: number }
-  | { readonly kind: "frame-address"; dst: Register; readonly object: FrameObject; readonly offset: number }
-  | { readonly kind: "load"; readonly width: AccessWidth; readonly signed: boolean; dst: Register; base: Register; readonly object: FrameObject; readonly offset: number }
-  | { readonly kind: "store"; readonly width: AccessWidth; base: Register; readonly object: FrameObject; readonly offset: number; src: Register }
-  | { readonly kind: "store-immediate"; readonly width: AccessWidth; base: Register; readonly object: FrameObject; readonly offset: number; readonly immediate: number }
+  | { readonly kind: "object-address"; dst: Register; base: Register; readonly object: MemoryObject; readonly offset: number }
+  | { readonly kind: "load"; readonly width: AccessWidth; readonly signed: boolean; dst: Register; base: Register; readonly object: MemoryObject; readonly offset: number }
+  | { readonly kind: "store"; readonly width: AccessWidth; base: Register; readonly object: MemoryObject; readonly offset: number; src: Register }
+  | { readonly kind: "store-immediate"; readonly width: AccessWidth; base: Register; readonly object: MemoryObject; readonly offset: number; readonly immediate: number }
   /** `fetch`: src becomes the old value. */
-  | { readonly kind: "atomic"; readonly operation: number; readonly fetch: boolean; base: Register; readonly object: FrameObject; readonly offset: number; src: Register }
+  | { readonly kind: "atomic"; readonly operation: number; readonly fetch: boolean; base: Register; readonly object: MemoryObject; readonly offset: number; src: Register }
   | { readonly kind: "jump"; readonly to: number }
   | { readonly kind: "branch"; readonly condition: Condition; readonly wide: boolean; left: Register; right: Register; readonly to: number }
   | { readonly kind: "branch-immediate"; readonly condition: Condition; readonly wide: boolean; left: Register; readonly immediate: number; readonly to: number }
@@ -47,8 +47,8 @@ export type MachineInstruction =
   | { readonly kind: "label"; readonly label: number }
   /** The function's parameters arrive in r1 and up. */
   | { readonly kind: "enter"; readonly parameters: number }
-  /** Nothing: says that a frame object is still in use here, through a pointer. */
-  | { readonly kind: "touch"; readonly object: FrameObject };
+  /** Nothing: says that an object is still in use here, through a pointer. */
+  | { readonly kind: "touch"; readonly object: MemoryObject };
 
 /** The register that the instruction writes, or -1. Calls write r0 to r5, and `enter` r1 and up, besides. */
 export function written(instruction: MachineInstruction): Register {
@@ -62,7 +62,7 @@ export function written(instruction: MachineInstruction): Register {
     case "constant":
     case "patched":
     case "function":
-    case "frame-address":
+    case "object-address":
     case "load": return instruction.dst;
     case "atomic": return instruction.fetch ? instruction.src : -1;
     default: return -1;
@@ -79,6 +79,7 @@ export function reads(instruction: MachineInstruction, register: Register): bool
     case "move":
     case "sign-extend": return instruction.src === register;
     case "load":
+    case "object-address":
     case "store-immediate": return instruction.base === register;
     case "store":
     case "atomic": return instruction.base === register || instruction.src === register;
@@ -90,7 +91,6 @@ export function reads(instruction: MachineInstruction, register: Register): bool
     case "constant":
     case "patched":
     case "function":
-    case "frame-address":
     case "jump":
     case "may-goto":
     case "label":

@@ -78,7 +78,7 @@ export class FunctionScope {
   /** Of loops whose rounds are counted (rounds.ts): to be cleared before the first. */
   readonly roundCounters: Memory[] = [];
   #scratch: Register = -1;
-  #scratchEnd: number;
+  #slotsStart: number;
   readonly #registers = new Map<Value, Register>();
   readonly #slots: (Memory | undefined)[];
   #stripe: { readonly block: number; readonly register: Register } | undefined;
@@ -101,7 +101,7 @@ export class FunctionScope {
     this.scratchSlots = scratchSlots;
     this.#uncounted = uncountedBlocks(fn);
     this.scratchStart = scratchStart;
-    this.#scratchEnd = scratchStart;
+    this.#slotsStart = scratchStart;
     this.#slots = fn.slots.map(() => undefined);
     this.blockLabels = fn.blocks.map(() => this.emitter.label());
     const counts = fn.values.map(() => 0);
@@ -194,15 +194,15 @@ export class FunctionScope {
     if (memory !== undefined) return memory;
     const { size, shared } = this.fn.slots[index] ?? { size: 0 };
     if (shared !== undefined) memory = behind(this.#scratchBase(), shared);
-    else if (this.scratchSlots.has(index)) memory = this.scratch(size);
+    else if (this.scratchSlots.has(index)) memory = this.emitter.inScratch(this.#scratchBase(), size);
     else memory = this.emitter.temporary(size);
     this.#slots[index] = memory;
     return memory;
   }
-  /** Scratch memory of this function, kept until it ends. */
-  scratch(size: number): Memory {
-    const memory = behind(this.#scratchBase(), this.#scratchEnd);
-    this.#scratchEnd += Math.ceil(size / 8) * 8;
+  /** Scratch memory of this function, kept until it ends, and before what its slots share. */
+  #kept(size: number): Memory {
+    const memory = behind(this.#scratchBase(), this.#slotsStart);
+    this.#slotsStart += Math.ceil(size / 8) * 8;
     return memory;
   }
   #scratchBase(): Register {
@@ -211,23 +211,24 @@ export class FunctionScope {
   }
   /** A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway, or rounds are called. */
   get untracked(): Memory | undefined {
-    if (this.#untracked === undefined && (this.#frames.size > 0 || (this.scratchSlots.size > 0 && this.#uncounted.size > 0))) this.#untracked = this.scratch(8);
+    if (this.#untracked === undefined && (this.#frames.size > 0 || (this.scratchSlots.size > 0 && this.#uncounted.size > 0))) this.#untracked = this.#kept(8);
     return this.#untracked;
   }
   get scratchRegister(): Register {
     return this.#scratch;
   }
-  get scratchEnd(): number {
-    return this.#scratchEnd;
+  /** Where scratch memory is free for slots. */
+  get slotsStart(): number {
+    return this.#slotsStart;
   }
   /** A temporary that is used up at once: large ones share one piece of scratch memory, small ones those of crowded loops. */
   temporary(size: number): Memory {
     if (size <= SMALL_TEMPORARY) {
       if (this.untracked === undefined) return this.emitter.temporary(size);
-      this.#small ??= this.scratch(SMALL_TEMPORARY);
+      this.#small ??= this.#kept(SMALL_TEMPORARY);
       return this.#small;
     }
-    this.#shared ??= this.scratch(temporaryBytes(this.fn, this.module));
+    this.#shared ??= this.#kept(temporaryBytes(this.fn, this.module));
     return this.#shared;
   }
   /** Memory that nothing ever writes, before the globals' last word (maps.ts): an aggregation's first value. */

@@ -6,6 +6,9 @@ import { loadScript, places } from "../../support/loading.ts";
 /** Of each the verifier would remember which arm it came by. */
 const chains = [0, 1, 2, 3].map((n) => Array.from({ length: 24 }, (_, i) => `if (arg${n} == ${i}) { @n[arg${n}, ${i}]++; }`).join(" else ")).join(" ");
 
+/** Each way has working memory of its own, of which nothing is wanted once it is through: were it kept, four times what there is. */
+const tuples = Array.from({ length: 60 }, (_, i) => `if (arg0 == ${i}) { $t${i} = (str(arg1), arg${i % 4}, (str(arg2), ${i})); @tuples[arg1] = $t${i}; print($t${i}); }`).join(" else ");
+
 const scripts: Readonly<Record<string, string>> = {
   "a text's length in loops whose rounds are not counted": `
     let $text : string[9] = "hello"; $n = 1; $i = 0;
@@ -26,6 +29,7 @@ const scripts: Readonly<Record<string, string>> = {
     if (arg0 == 3 && arg1 == 4) { @x = arg0; }
     if (arg2 == 5 || arg3 == 7) { @y = arg1; }
     @m[arg0, arg1, arg2, arg3] = 1;`,
+  "many tuples, each on a way of its own": tuples,
   "an array that begins at an odd byte of a tuple": `
     $tuple = (63, "ab", (uint8[8])(uint64)arg3, "0", (uint16[4])(uint64)arg2);
     @number = $tuple.2[3] + (uint64)$tuple.2 + (int64)$tuple.4;
