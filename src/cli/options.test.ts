@@ -28,6 +28,18 @@ test("options may stand behind the script, and what follows -- is the script's",
   assert.deepEqual([...options.named], [["size", "5"], ["all", true]]);
 });
 
+test("-f takes formats, each with a file of its own but for one", () => {
+  const formats = (...words: readonly string[]): unknown[] => readOptions([...words, "-e", "x"]).formats.map(({ format, file }) => [format.name, file]);
+  assert.deepEqual(formats(), [["text", undefined]]);
+  assert.deepEqual(formats("-fjson"), [["json", undefined]]);
+  assert.deepEqual(formats("-f", "text", "-f", "json=a=b", "-f", "folded=c"), [["text", undefined], ["json", "a=b"], ["folded", "c"]]);
+  const refused = (message: string, ...words: readonly string[]): void => { assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError(message)); };
+  refused("-f json and -f folded have one output: write -f folded=FILE", "-f", "json", "-f", "folded");
+  refused("-f json= needs a file", "-f", "json=");
+  refused("-o takes a format's output, and each -f names a file of its own", "-o", "x", "-f", "json=y");
+  refused('invalid output format "yaml": -f takes one of text, json, folded, not "yaml"', "-f", "yaml=x");
+});
+
 test("-d takes stages, or all of them", () => {
   assert.deepEqual(readOptions(["-d", "-e", "x"]).debug, ["all"]);
   assert.deepEqual(readOptions(["-d", "ir,asm", "-e", "x"]).debug, ["ir", "asm"]);

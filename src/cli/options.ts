@@ -1,6 +1,8 @@
 // The command line, after bpftrace's manual. Options may stand anywhere before `--`; what is left are the script's.
 
 import { closeSync, openSync } from "node:fs";
+import { formats, type Format } from "../output/formats.ts";
+import type { Buffering } from "../output/printer.ts";
 
 interface Flag {
   readonly short?: string;
@@ -41,7 +43,7 @@ export const flags = {
   vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
   debuginfo: { long: "debuginfo", value: "DIR", group: "What to trace", doc: "look for debug files in this folder, too (from the binary on where it is relative); several with : in between" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
-  format: { short: "f", value: "FORMAT", group: "Output", doc: "text, json: an object a line, or folded: maps for flame graphs" },
+  format: { short: "f", value: "FORMAT", group: "Output", doc: `${formats.map(({ name, doc }) => `${name}: ${doc}`).join("; ")}; several, each FORMAT=FILE but for one` },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
@@ -97,8 +99,9 @@ export interface Options {
   readonly vmlinux?: string;
   readonly debuginfo: readonly string[];
   readonly output?: string;
-  readonly format: "text" | "json" | "folded";
-  readonly buffering: "line" | "full" | "none";
+  /** One at least. */
+  readonly formats: readonly ChosenFormat[];
+  readonly buffering: Buffering;
   readonly quiet: boolean;
   readonly noWarnings: boolean;
   readonly warnings: boolean;
@@ -115,6 +118,9 @@ export interface Options {
   readonly named: ReadonlyMap<string, string | true>;
 }
 
+/** `file`: where to, instead of the output. */
+export interface ChosenFormat { readonly format: Format; readonly file?: string }
+
 /** A command line that makes no sense: the message says which part. */
 export class UsageError extends Error {
   constructor(message: string) {
@@ -130,12 +136,14 @@ export function readOptions(argv: readonly string[]): Options {
   const headers = { folders: new Array<string>(), files: new Array<string>() };
   const words: string[] = [];
   const debuginfo: string[] = [];
+  const chosen: ChosenFormat[] = [];
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
     if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages, `invalid option for -d: ${word}`))));
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
+    else if (name === "format") chosen.push(readFormat(value));
     else if (name === "debuginfo") debuginfo.push(...value.split(":").filter((folder) => folder !== ""));
     else if (name === "mode") values.set(modes[oneOf("--mode", value, Object.keys(modes))], "");
     else values.set(name, value);
@@ -204,7 +212,7 @@ export function readOptions(argv: readonly string[]): Options {
     vmlinux: values.get("vmlinux"),
     debuginfo,
     output: values.get("output"),
-    format: oneOf("-f", values.get("format") ?? "text", ["text", "json", "folded"] as const, `invalid output format "${values.get("format")}"`),
+    formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const, "-B must be either 'line', 'full', or 'none'"),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
@@ -248,6 +256,21 @@ function oneOf<T extends string>(flag: string, value: string, choices: readonly 
   const found = choices.find((choice) => choice === value);
   if (found === undefined) throw new UsageError(`${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`);
   return found;
+}
+
+/** `json`, `json=FILE`. */
+function readFormat(text: string): ChosenFormat {
+  const [, name, file] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const format = formats[formats.findIndex((one) => one.name === oneOf("-f", name, formats.map((known) => known.name), `invalid output format "${name}"`))];
+  if (file === "") throw new UsageError(`-f ${name}= needs a file`);
+  return file === undefined ? { format } : { format, file };
+}
+
+function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
+  const [first, second] = chosen.filter(({ file }) => file === undefined);
+  if (second !== undefined) throw new UsageError(`-f ${first.format.name} and -f ${second.format.name} have one output: write -f ${second.format.name}=FILE`);
+  if (first === undefined && named) throw new UsageError("-o takes a format's output, and each -f names a file of its own");
+  return chosen;
 }
 
 /** PID_MAX_LIMIT of a 64-bit kernel (include/linux/threads.h). */

@@ -4,12 +4,11 @@ import { openScript } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import type { JsonConsumer } from "../output/json.ts";
+import type { Printer } from "../output/printer.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
 import { isPending } from "../linux/pending-signals.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
 import { OutputClosed, OutputStuck } from "../output/sink.ts";
-import { TextConsumer } from "../output/text.ts";
 import type { Session } from "../session/session.ts";
 import { storeState } from "../store/place.ts";
 import { useColor } from "./errors.ts";
@@ -21,8 +20,8 @@ import { StatusLine } from "./status.ts";
 
 // Loaded to know what a script asks for.
 const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
-// Loaded for `-f json`.
-const json = () => require("../output/json.ts") as typeof import("../output/json.ts");
+// Loaded for several formats.
+const several = () => require("../output/several.ts") as typeof import("../output/several.ts");
 
 const standardOutput = 1;
 const standardError = 2;
@@ -51,8 +50,8 @@ export async function run(options: Options, build: string | undefined): Promise<
 
 /** From attaching to the end: by itself, by a signal, or because nobody reads any more. */
 async function trace(script: ScriptPlan, options: Options): Promise<number> {
-  const output = options.output === undefined ? standardOutput : openOutput(options.output);
-  const consumer = consumerOf(output, options);
+  const opened: number[] = [];
+  const consumer = printerOf(options, opened);
   const log = options.verbose || options.debug.includes("verifier") ? (line: string) => tell(`${line}\n`) : undefined;
   let session: Session | undefined;
   /** Before it is open: `begin` may run commands. */
@@ -91,7 +90,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     return 0;
   } finally {
     status?.[Symbol.dispose]();
-    if (output !== standardOutput) closeSync(output);
+    for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
@@ -100,10 +99,22 @@ function sayNothingKept(): void {
   if (problem !== undefined) process.stderr.write(`nothing is kept between runs in ${path}: ${problem}\n`);
 }
 
-function consumerOf(output: number, { format, buffering, quiet, noWarnings, dryRun }: Options): TextConsumer | JsonConsumer {
-  return format === "json"
-    ? new (json().JsonConsumer)({ output, buffering, quiet, noWarnings })
-    : new TextConsumer({ output, messages: standardError, quiet, buffering, silent: dryRun, folded: format === "folded", noWarnings });
+/** `opened`: takes the descriptors of the files that are opened for it. */
+function printerOf({ formats, output, buffering, quiet, noWarnings, dryRun }: Options, opened: number[]): Printer {
+  const open = (path: string): number => {
+    const descriptor = openOutput(path);
+    opened.push(descriptor);
+    return descriptor;
+  };
+  // Messages are said once: by the one whose lines are read as they come.
+  const speaker = Math.max(0, formats.findIndex(({ file }) => file === undefined));
+  const printers = formats.map(({ format, file }, i) => {
+    const path = file ?? output;
+    return format.open({
+      output: path === undefined ? standardOutput : open(path), buffering, quiet, noWarnings, silent: dryRun, ...(i === speaker ? { messages: standardError } : {}),
+    });
+  });
+  return printers.length === 1 ? printers[0] : new (several().SeveralPrinters)(printers);
 }
 
 const stopSignals = [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]] as const;

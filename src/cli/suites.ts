@@ -39,7 +39,7 @@ function tell(type: "test_result" | "benchmark_result", name: string, result: ob
 }
 
 async function runTests(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
-  const json = options.format === "json";
+  const json = isJson(options);
   const tests = (count: number): string => `${count} ${count === 1 ? "test" : "tests"}`;
   if (!json) say("==========", `Running ${tests(names.length)}.`);
   const failed: string[] = [];
@@ -67,13 +67,17 @@ async function runTests(source: Source, positional: readonly string[], names: re
   return 1;
 }
 
+function isJson({ formats }: Options): boolean {
+  return formats[0].format.name === "json";
+}
+
 function say(mark: string, text: string, good = true): void {
   const shown = useColor() ? `\u001b[${good ? 32 : 31}m[${mark}]\u001b[0m` : `[${mark}]`;
   process.stdout.write(`${shown} ${text}\n`);
 }
 
 async function runBenches(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
-  const json = options.format === "json";
+  const json = isJson(options);
   const row = (name: string, nanoseconds: string | number, runs: string | number): string => `${name.padEnd(41)}${String(nanoseconds).padEnd(15)}${runs}\n`;
   if (!json) process.stdout.write(`${row("Benchmark", "Time(ns)", "Iterations")}${"-".repeat(66)}\n`);
   let exitCode = 0;

@@ -2,8 +2,9 @@
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import { bytesText } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
-import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
+import type { Buffering, Printer, PrinterOptions } from "./printer.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { aggregateJson, keyText, scaledJson, textJson, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
@@ -17,11 +18,11 @@ import { memoryOf, readWords } from "./values.ts";
 const flushBytes = 1 << 16;
 const encoder = new TextEncoder();
 
-export class JsonConsumer implements Consumer {
+export class JsonConsumer implements Printer {
   readonly ownsThread = true;
   readonly patience: number | undefined;
   readonly #sink: Sink;
-  readonly #buffering: "line" | "full" | "none";
+  readonly #buffering: Buffering;
   readonly #quiet: boolean;
   readonly #noWarnings: boolean;
   readonly #out = new ByteWriter(2 * flushBytes);
@@ -29,10 +30,9 @@ export class JsonConsumer implements Consumer {
   #before = true;
   events = 0;
   lost = 0;
-  /** Called before anything is written: a live line on the terminal makes room. */
   beforeWrite: (() => void) | undefined;
 
-  constructor(options: { readonly output: number; readonly buffering: "line" | "full" | "none"; readonly quiet?: boolean; readonly noWarnings?: boolean }) {
+  constructor(options: PrinterOptions) {
     this.#sink = new Sink(options.output);
     this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
     this.#quiet = options.quiet ?? false;
@@ -141,7 +141,6 @@ export class JsonConsumer implements Consumer {
     this.#out.constant(begun);
   }
 
-  /** The session is to end, whether anybody reads or not. */
   hurry(): void {
     this.#sink.hurry();
   }

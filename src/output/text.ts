@@ -1,8 +1,9 @@
 // Text output, to the character what a bpftrace user expects.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
-import type { Consumer, ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { foldedLines } from "./folded.ts";
+import type { Printer, PrinterOptions } from "./printer.ts";
 import { histogramText } from "./histogram.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
@@ -15,19 +16,7 @@ import { sameFile, Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { aggregateText, elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
 
-export type Buffering = "line" | "full" | "none";
-
-export interface TextOptions {
-  /** Descriptor for the script's output. */
-  readonly output: number;
-  /** Descriptor for messages. */
-  readonly messages: number;
-  readonly quiet: boolean;
-  /** Says nothing that warns: warnf(), lost events, failures. */
-  readonly noWarnings?: boolean;
-  readonly buffering: Buffering;
-  /** Nothing but messages: `--dry-run`. */
-  readonly silent?: boolean;
+export interface TextOptions extends PrinterOptions {
   /** Maps as lines for flame graphs. */
   readonly folded?: boolean;
 }
@@ -36,27 +25,25 @@ const newline = 10;
 /** Lines are written out at this size at the latest. */
 const flushBytes = 1 << 16;
 
-export class TextConsumer implements Consumer {
+export class TextConsumer implements Printer {
   readonly ownsThread = true;
   readonly patience: number | undefined;
   readonly #options: TextOptions;
   #shown: ConsumerServices | undefined;
   readonly #out = new ByteWriter(2 * flushBytes);
   readonly #sink: Sink;
-  readonly #messages: Sink;
+  readonly #messages: Sink | undefined;
   /** The output's last line has no end yet. */
   #open = false;
   #together: boolean | undefined;
-  /** Events written and lost so far: for the live status line. */
   events = 0;
   lost = 0;
-  /** Called before anything is written: a live line on the terminal makes room. */
   beforeWrite: (() => void) | undefined;
 
   constructor(options: TextOptions) {
     this.#options = options;
     this.#sink = new Sink(options.output);
-    this.#messages = new Sink(options.messages);
+    if (options.messages !== undefined) this.#messages = new Sink(options.messages);
     this.patience = options.buffering === "none" ? undefined : this.#sink.patience;
   }
 
@@ -91,7 +78,7 @@ export class TextConsumer implements Consumer {
       case "printf": {
         if (action.to === "output") return printfWriter(action.format, fields, memory, out, given, this.#sink.terminal ? "terminal" : undefined);
         if (action.to !== "error" && this.#options.noWarnings) return () => {};
-        const write = printfWriter(action.format, fields, memory, out, given, this.#messages.terminal ? "terminal" : undefined);
+        const write = printfWriter(action.format, fields, memory, out, given, this.#messages?.terminal ? "terminal" : undefined);
         const label = action.to === "error" ? "ERROR" : "WARNING";
         const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
         return (offset) => this.#message(() => {
@@ -173,7 +160,6 @@ export class TextConsumer implements Consumer {
     if (!this.#options.folded) this.#out.text("\n\n");
   }
 
-  /** The session is to end, whether anybody reads or not. */
   hurry(): void {
     this.#sink.hurry();
   }
@@ -182,7 +168,6 @@ export class TextConsumer implements Consumer {
     if (this.#options.buffering !== "full") this.#write();
   }
 
-  /** Writes what is left, whatever the buffering. */
   end(): void {
     this.#write();
   }
@@ -204,8 +189,10 @@ export class TextConsumer implements Consumer {
    */
   #message(write: () => void, of: "format" | "names" = "names"): void {
     this.#write();
+    const { output, messages } = this.#options;
+    if (messages === undefined || this.#messages === undefined) return;
     this.beforeWrite?.();
-    if (this.#open && (this.#together ??= sameFile(this.#options.output, this.#options.messages))) this.#out.byte(newline);
+    if (this.#open && (this.#together ??= sameFile(output, messages))) this.#out.byte(newline);
     this.#open = false;
     write();
     if (of === "names" && this.#messages.terminal) this.#out.escapeControls(0, true);

@@ -124,6 +124,24 @@ test("-f json prints an object a line", async () => {
   assert.equal(loud.stdout, '{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n{"type": "cat", "data": "Linux\\n"}\n');
 });
 
+test("several formats at once: each in its place, messages once", async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => folder.remove());
+  const [json, folded] = ["out.json", "out.folded"].map((name) => join(folder.path, name));
+  const script = "begin { printf(\"%d\\n\", 7); @n[1] = 2; warnf(\"so\"); exit(); }";
+  const { stdout, stderr, code } = await strobe(["-f", "text", "-f", `json=${json}`, "-f", `folded=${folded}`, "-e", script]);
+  assert.equal(code, 0);
+  assert.equal(stdout, "7\n\n\n@n[1]: 2\n");
+  assert.equal(stderr, "-e:1:39-50: WARNING: so\nAttached 1 probe\n");
+  assert.deepEqual(readFileSync(json, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as unknown), [
+    { type: "attached_probes", count: 1, data: { probes: 1 } },
+    { type: "printf", data: "7\n" },
+    { type: "warnf", msg: "so", filename: "-e", line: 1, col: 39 },
+    { type: "map", data: { "@n": { 1: 2 } } },
+  ]);
+  assert.equal(readFileSync(folded, "utf8"), "7\n1 2\n");
+});
+
 test("scripts are files, standard input, or run by their first line", async () => {
   const script = join(folder.path, "hello.bt");
   writeFileSync(script, `#!/usr/bin/env strobe\nbegin { printf("%s %d\\n", str($1), $#); exit(); }\n`);
