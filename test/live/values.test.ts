@@ -46,3 +46,14 @@ for (const [compiler, library] of libraries) {
     });
   }
 }
+
+for (const level of ["0", "3"]) {
+  test(`values of Rust, -C opt-level=${level}`, { skip: missing("rustc") }, async () => {
+    const text = source("library.rs");
+    const path = compileWith("rustc", folder.path, "library.rs", `rust${level}`, "--edition", "2021", "-C", `opt-level=${level}`);
+    const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
+    assert.equal(numbers.length, 19);
+    const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
+    assert.deepEqual(script.split("\n"), program.split("\n"));
+  });
+}

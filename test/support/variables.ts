@@ -190,14 +190,14 @@ fn main() {
     println!("borrowed owned text 3 5 9");
     inner::take("borrowed", &owned, &numbers, 9);
     let p = Point { x: 1, y: 2 };
-    println!("{{ .s = {{ .Circle = {{ .radius = 5 }} }}, .l = High, .p = {{ .x = -1, .y = -2 }}, .maybe = {{ .Some = {{ .__0 = {:p} }} }}, .flag = {{ .Some = {{ .__0 = 3 }} }} }}", &p);
-    println!("{{ .Some = {{ .__0 = 3 }} }}");
+    println!("{{ .s = Circle {{ .radius = 5 }}, .l = High, .p = {{ .x = -1, .y = -2 }}, .maybe = Some({:p}), .flag = Some(3) }}", &p);
+    println!("Some(3)");
     black_box(shape(&Shape::Circle { radius: 5 }, Level::High, Point { x: -1, y: -2 }, Some(&p), Some(3)));
-    println!("{{ .s = {{ .Rect = {{ .__0 = 6, .__1 = 7 }} }}, .l = Low, .p = {{ .x = 8, .y = 9 }}, .maybe = {{ .None = {{}} }}, .flag = {{ .None = {{}} }} }}");
-    println!("{{ .None = {{}} }}");
+    println!("{{ .s = Rect(6, 7), .l = Low, .p = {{ .x = 8, .y = 9 }}, .maybe = None, .flag = None }}");
+    println!("None");
     black_box(shape(&Shape::Rect(6, 7), Level::Low, Point { x: 8, y: 9 }, None, None));
-    println!("{{ .s = {{ .Empty = {{}} }}, .l = Low, .p = {{ .x = 0, .y = 0 }}, .maybe = {{ .None = {{}} }}, .flag = {{ .None = {{}} }} }}");
-    println!("{{ .None = {{}} }}");
+    println!("{{ .s = Empty, .l = Low, .p = {{ .x = 0, .y = 0 }}, .maybe = None, .flag = None }}");
+    println!("None");
     black_box(shape(&Shape::Empty, Level::Low, Point { x: 0, y: 0 }, None, None));
 }
 `;

@@ -1,6 +1,7 @@
 // What a description says of a type becomes the tree that reads a value of it. Only loaded where a script uses one.
 import type { BinaryOperator, Expression, MemberAccess, Statement, TypeName, Variable } from "../program.ts";
 import type { Span } from "../diagnostic.ts";
+import { sizeOf } from "../layout.ts";
 import type { Part, Shape, StructType, StructVariants, Type } from "../types.ts";
 import { i64, u64, unknownType } from "../types.ts";
 import { textCapacity } from "./config.ts";
@@ -224,7 +225,7 @@ interface Field { readonly name: string; readonly path: { readonly offset: numbe
 function fieldsOf(struct: StructType, offset = 0): Field[] {
   return struct.members.flatMap((member): Field[] => {
     const at = offset + member.offset;
-    if (member.absent !== undefined) return [];
+    if (member.absent !== undefined || sizeOf(member.type) === 0) return [];
     if (member.name === "") return member.type.kind === "struct" && !member.type.union ? fieldsOf(member.type, at) : [];
     const bits = member.bitWidth === undefined ? undefined : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth };
     return [{ name: member.name, path: { offset: at, type: member.type, bits } }];

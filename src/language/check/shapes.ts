@@ -24,7 +24,7 @@ export function isShaped(type: Type): boolean {
   let known = shaped.get(type);
   if (known === undefined) {
     shaped.set(type, false);
-    known = type.shape !== undefined ? type.shape.form !== "variants" || memberShaped(type) : memberShaped(type);
+    known = type.shape !== undefined || type.variants !== undefined || memberShaped(type);
     shaped.set(type, known);
   }
   return known;
