@@ -42,6 +42,8 @@ export interface PerfEventOptions {
   readonly disabled?: boolean;
   /** Children of the process are traced too; `threads`: new threads, but no new processes. */
   readonly inherit?: boolean | "threads";
+  /** Gone when the process executes another program (Linux 5.13). */
+  readonly removeOnExec?: boolean;
   /** What programs hand out goes to the event's ring. */
   readonly rawSamples?: boolean;
   /** Records of mappings of code, exec, fork and exit go to the event's ring (perf-records.ts), with CLOCK_MONOTONIC times. */
@@ -59,6 +61,7 @@ const attrCommExec = 1 << 24;
 const attrUseClockid = 1 << 25;
 const attrBuildId = 1 << 2;
 const attrInheritThread = 1 << 3;
+const attrRemoveOnExec = 1 << 4;
 const processRecordFlags = attrMmap | attrComm | attrTask | attrSampleIdAll | attrMmap2 | attrCommExec | attrUseClockid;
 const PERF_SAMPLE_TIME = 4;
 const PERF_SAMPLE_RAW = 1 << 10;
@@ -78,7 +81,7 @@ export function openPerfEvent(options: PerfEventOptions): number {
     (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
     (options.sampleFrequency === undefined ? 0 : 1 << 10) | (options.processRecords ? processRecordFlags : 0) |
     (options.watermark === undefined ? 0 : attrWatermark), true);
-  view.setUint32(44, (options.inherit === "threads" ? attrInheritThread : 0) | (options.processRecords ? attrBuildId : 0), true);
+  view.setUint32(44, (options.inherit === "threads" ? attrInheritThread : 0) | (options.processRecords ? attrBuildId : 0) | (options.removeOnExec ? attrRemoveOnExec : 0), true);
   view.setUint32(48, options.watermark ?? options.wakeup ?? 0, true);
   view.setUint32(52, options.bpType ?? 0, true);
   const config1 = options.config1 ?? 0;
@@ -112,7 +115,7 @@ function perfHint(code: number, options: PerfEventOptions): string | undefined {
     const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "latin1").trim();
     if (options.sampleFrequency > Number(most)) return `the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)`;
   }
-  if (code === 28) return "the hardware has no free breakpoint or counter";
+  if (code === 28) return options.type === PERF_TYPE_BREAKPOINT ? "all of the processor's breakpoint registers are in use (x86-64 has four)" : "the hardware has no free counter";
   return undefined;
 }
 

@@ -1,5 +1,5 @@
 // What programs of the perf_event type see (struct bpf_perf_event_data): the registers of what was interrupted.
-import type { Context } from "../language/context.ts";
+import type { Context, Fetch } from "../language/context.ts";
 import type { System } from "./system.ts";
 import { fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 
@@ -18,4 +18,10 @@ export function perfEventContext(provider: string, system: System): Context {
     stacks: true,
     cookie: true,
   };
+}
+
+/** The address that a breakpoint watches: `addr` of struct bpf_perf_event_data, behind the registers and the period. */
+export function watchedAddress(): Fetch {
+  const registers = process.arch === "arm64" ? 34 * 8 : 21 * 8;
+  return { kind: "context", offset: registers + 8, size: 8, signed: false };
 }

@@ -86,6 +86,8 @@ export interface AttachRequest {
   /** Cookie of each site, in the sites' order (its index in the plan's probe names). */
   readonly cookies: readonly bigint[];
   readonly pid?: number;
+  /** What a person should know that happens while the session runs: a line. */
+  readonly report?: (text: string) => void;
 }
 
 /** Runs of a program, and what one takes. */
@@ -107,6 +109,11 @@ export interface Attachment extends Disposable {
    * is over when all of them have run. What it cost, where that is what it is for.
    */
   run?(): Measured | void;
+  /**
+   * Wants to be called when the command of `-c` has become its program, before that runs an instruction: what it asks can only be
+   * attached to then.
+   */
+  executed?(pid: number): void;
   /** Watchpoints of an address fire no more. */
   unwatch?(address: bigint): void;
   /** Events that the kernel knows its probes missed, by site; asked before the descriptors are closed. */

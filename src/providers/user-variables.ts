@@ -1,6 +1,6 @@
 // Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
 import { splitName } from "../debuginfo/dwarf/partial-names.ts";
-import type { DebugInfo, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
+import type { DebugInfo, DebugType, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import { absence } from "../language/absent.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
@@ -37,6 +37,10 @@ export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
     const found = typeof info === "string" ? undefined : info.typeNamed(name, tag);
     return found === undefined || typeof info === "string" ? undefined : debugTypes(info, "user").typeOf(found);
   };
+}
+
+export function userTypeOf(info: DebugInfo, type: DebugType): Type {
+  return debugTypes(info, "user").typeOf(type);
 }
 
 /** Whether a handler wants anything that only debug information tells. */

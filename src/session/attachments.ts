@@ -96,6 +96,7 @@ export class Attachments {
     const pid = this.#options.pidFor(attacher);
     return attacher.attach({
       program: descriptor, binding: program.binding, sites: program.sites, cookies: program.cookies.map(BigInt),
+      report: (text) => this.#options.trouble({ kind: "message", text }),
       ...(pid === undefined ? {} : { pid }),
     });
   }
@@ -108,6 +109,12 @@ export class Attachments {
   /** Whether there is anything that fires by itself. */
   get firing(): boolean {
     return [...this.#ofProgram.values()].some((attachment) => !attachment.run && attachment.attached.length > 0);
+  }
+
+  /** What waits for the command to become its program; undefined when nothing does. */
+  get atExec(): ((pid: number) => void) | undefined {
+    const waiting = [...this.#ofProgram.values()].filter((attachment) => attachment.executed !== undefined);
+    return waiting.length === 0 ? undefined : (pid) => { for (const attachment of waiting) attachment.executed?.(pid); };
   }
 
   /** Watchpoints of an address fire no more. */

@@ -248,7 +248,8 @@ class LiveSession implements Session {
           if (why !== undefined) this.#consumer.trouble({ kind: "message", text: `ERROR: ${why}` });
           this.#finish({ exitCode: this.#end.exitCode, reason: "target" });
         });
-        target.go();
+        const free = target.go(this.#attachments.atExec);
+        if (free !== undefined) this.#consumer.trouble({ kind: "message", text: `WARNING: variables are watched some time after the command has begun: ${free.message}` });
       }
     } catch (error) {
       await this.#release();

@@ -7,8 +7,8 @@ export interface Target extends Disposable {
   readonly pid: number;
   /** A command that is held back has come to wait: what it does from here on is its own. */
   readonly ready: Promise<void>;
-  /** Starts a command that was held back. */
-  go(): void;
+  /** Starts a command that was held back; `executed` is called when it has become its program, before that runs. Gives why it was not. */
+  go(executed?: (pid: number) => void): Error | undefined;
   readonly ended: Promise<void>;
   /** Why a command could not be started, known when it has ended. */
   failure?(): Promise<string | undefined>;
@@ -25,7 +25,11 @@ export function commandTarget(command: string): Target {
   return {
     pid: child.pid,
     ready: child.ready,
-    go: () => child.go(),
+    go: (executed) => {
+      if (executed !== undefined) return (require("../linux/exec-stop.ts") as typeof import("../linux/exec-stop.ts")).stopAtExec(child.pid, () => child.go(), () => executed(child.pid));
+      child.go();
+      return undefined;
+    },
     ended,
     failure: () => child.failure(),
     [Symbol.dispose]() {
@@ -38,7 +42,7 @@ export function commandTarget(command: string): Target {
 export function processTarget(pid: number): Target {
   if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
   const watch = watchProcess(pid);
-  return { pid, ready: Promise.resolve(), go: () => {}, ended: watch.ended, [Symbol.dispose]: () => watch[Symbol.dispose]() };
+  return { pid, ready: Promise.resolve(), go: () => undefined, ended: watch.ended, [Symbol.dispose]: () => watch[Symbol.dispose]() };
 }
 
 /** A zombie has ended: it only waits for its parent. */

@@ -12,6 +12,7 @@ import { isDigit, nameEnd, scan, skipTrivia } from "./tokens.ts";
 /** The part that is a path, by provider: 1 is the one behind the provider's name. */
 const pathParts: Readonly<Record<string, number>> = {
   uprobe: 1, uretprobe: 1, u: 1, ur: 1, line: 1, usdt: 1, U: 1, iter: 2, it: 2, insn: 1, ret: 1, plt: 1, process: 1, thread: 1,
+  watchpoint: 1, w: 1, asyncwatchpoint: 1, aw: 1,
 };
 
 /** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */

@@ -1,0 +1,192 @@
+// Variables that are watched by name: every write is seen that the program counts itself, wherever it was loaded, in threads and children.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { compileWith, missing } from "../support/compilers.ts";
+import { bpfObjects, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+
+/** Writes as often as it is told, says how often that was, and waits for a line before if there is a second argument. */
+const source = `#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile long counter;
+static volatile short narrow = 5;
+volatile struct { char tag; struct { volatile int mode; } in; volatile unsigned table[4]; unsigned bits : 3; } state;
+volatile char text[64];
+__thread int local;
+const long *volatile pointer;
+static void *worker(void *times) {
+  for (long i = 0; i < (long)times; i++) __sync_fetch_and_add(&counter, 1);
+  return NULL;
+}
+int main(int argc, char **argv) {
+  long times = atol(argv[1]);
+  if (argc > 2) { puts("ready"); fflush(stdout); getchar(); }
+  for (long i = 0; i < times; i++) {
+    counter++;
+    narrow = -i;
+    state.in.mode = i * 2;
+    state.table[i & 3]++;
+    local++;
+    text[8] = i;
+  }
+  pthread_t thread;
+  pthread_create(&thread, NULL, worker, (void *)times);
+  pthread_join(thread, NULL);
+  if (fork() == 0) {
+    for (long i = 0; i < times; i++) counter++;
+    _exit(0);
+  }
+  wait(NULL);
+  if (argc > 3) execv(argv[3], (char *[]){ argv[3], argv[1], NULL });
+  return 0;
+}
+`;
+const plus = `#include <cstdio>
+namespace app {
+struct Base { int id = 0; };
+struct Server : Base { long hits = 0; };
+Server live;
+static volatile int level;
+}
+int main() {
+  for (int i = 1; i <= 30; i++) { *(volatile int *)&app::live.id = i; *(volatile long *)&app::live.hits += i; if (i % 3 == 0) app::level = i; }
+}
+`;
+
+const folder = temporaryFolder();
+let objects = "";
+before(() => {
+  objects = bpfObjects();
+  writeFileSync(join(folder.path, "writes.c"), source);
+  writeFileSync(join(folder.path, "writes.cpp"), plus);
+});
+after(async () => {
+  await nothingLeft(objects);
+  folder.remove();
+});
+
+const skip = missing("gcc");
+const compile = (name: string, ...flags: readonly string[]): string => compileWith("gcc", folder.path, "writes.c", name, "-pthread", ...flags);
+
+async function over(script: string, ...args: readonly string[]): Promise<{ readonly shown: string; readonly said: string; readonly code: number | null }> {
+  const output = join(folder.path, "output");
+  writeFileSync(output, "");
+  const { stderr, code } = await strobe(["-q", "-o", output, ...args, "-e", script]);
+  return { shown: readFileSync(output, "utf8").trim(), said: stderr, code };
+}
+
+for (const [i, flags] of [["-O0"], ["-O2"], ["-O2", "-no-pie"], ["-O2", "-static-pie"], ["-O1", "-Wl,-S"]].entries()) {
+  test(`each write of a command from its first instruction on, built with ${flags.join(" ")}`, { skip }, async () => {
+    const path = compile(`writes${i}`, ...flags);
+    const { shown, said } = await over(`watchpoint:${path}:counter:w { @ = count(); @last = max(args.value); }`, "-c", `${path} 100`);
+    // 100 in main, 100 in its thread; the child is another process.
+    assert.deepEqual([shown, said], ["@: 200\n@last: 200", ""]);
+    const all = await over(`watchpoint:${path}:counter:w { @ = count(); }`, "--follow", "-c", `${path} 100`);
+    assert.deepEqual([all.shown, all.said], ["@: 300", ""]);
+  });
+}
+
+test("members, elements, statics and narrow variables, with their values", { skip }, async () => {
+  const path = compile("writes", "-O0");
+  const probes = ["narrow", "state.in.mode", "state.table[3]", "text[8]"].map((name) => `watchpoint:${path}:${name}:w`);
+  const { shown, said } = await over(`${probes.join(", ")} { @[probe] = count(); @last[probe] = (int64)args.value; }`, "-c", `${path} 40`);
+  const value = (map: string, i: number): number => Number(shown.split("\n").find((line) => line.startsWith(`@${map}[${probes[i]}]: `))?.split(": ").at(-1));
+  assert.equal(said, "");
+  assert.deepEqual(probes.map((_, i) => [value("", i), value("last", i)]), [[40, -39], [40, 78], [10, 10], [40, 39]]);
+  const changes = await over(`watchpoint:${path}:narrow:w { if (args.value != @old[args.address]) { @ = count(); } @old[args.address] = (int64)args.value; } end { clear(@old); }`, "-c", `${path} 40`);
+  assert.equal(changes.shown, "@: 39", "from 0 to 0 at first, then 39 others");
+  const reads = await over(`watchpoint:${path}:state.in.mode:rw { @ = count(); }`, "-c", `${path} 40`);
+  assert.equal(reads.shown, "@: 40");
+});
+
+test("variables of C++ by their qualified names, members of base classes", { skip: missing("g++") }, async () => {
+  const path = compileWith("g++", folder.path, "writes.cpp", "plus", "-O1");
+  const { shown, said } = await over(
+    ["app::live.id", "app::live.hits", "app::level"].map((name, i) => `watchpoint:${path}:${name}:w { @[${i}] = sum((int64)args.value); @n[${i}] = count(); }`).join("\n"), "-c", path);
+  assert.equal(said, "");
+  const sums = [465, (30 * 31 * 32) / 6, 165];
+  for (const [i, sum] of sums.entries()) assert.match(shown, new RegExp(`^@\\[${i}\\]: ${sum}$`, "m"));
+  assert.deepEqual([0, 1, 2].map((i) => new RegExp(`^@n\\[${i}\\]: (\\d+)$`, "m").exec(shown)?.[1]), ["30", "30", "10"]);
+});
+
+async function waiting(path: string, ...more: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(path, ["50", "wait", ...more], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
+}
+
+test("a process that runs, wherever it was loaded; what it executes then is none of it", { skip }, async () => {
+  const path = compile("fixed", "-O0", "-no-pie");
+  const next = compile("next", "-O0", "-no-pie", "-DNEXT");
+  const child = await waiting(path, next);
+  try {
+    const output = join(folder.path, "output");
+    const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", `watchpoint:${path}:counter:w { @ = count(); }`]);
+    await running.attached;
+    child.stdin!.end("\n");
+    const { stderr } = await running.outcome;
+    assert.equal(readFileSync(output, "utf8").trim(), "@: 100", stderr);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("all processes that have the file, with their children; and those that come, which is said", { skip }, async () => {
+  const path = compile("everywhere", "-O0");
+  const [one, two] = [await waiting(path), await waiting(path)];
+  const output = join(folder.path, "output");
+  const running = startStrobe(["-o", output, "-e", `watchpoint:${path}:counter:w { @[pid == ${one.pid}, pid == ${two.pid}] = count(); }`]);
+  try {
+    await running.attached;
+    for (const child of [one, two]) {
+      child.stdin!.end("\n");
+      await once(child, "exit");
+    }
+    const late = await waiting(path);
+    late.stdin!.end("\n");
+    await once(late, "exit");
+    const { stderr } = await interrupt(running);
+    const shown = readFileSync(output, "utf8");
+    assert.match(shown, /^@\[true, false\]: 100$/m);
+    assert.match(shown, /^@\[false, true\]: 100$/m);
+    // The children of the two, which the kernel watches by itself.
+    assert.ok(Number(/^@\[false, false\]: (\d+)$/m.exec(shown)?.[1]) >= 100, shown);
+    assert.match(stderr, /WARNING: watchpoint:\S+:counter:w: 1 process was watched from up to [\d.]+ ms after mapping the file on|1 process ended before being watched/);
+  } finally {
+    for (const child of [one, two, running.child]) child.kill("SIGKILL");
+  }
+});
+
+test("unwatch() of a variable's address", { skip }, async () => {
+  const path = compile("writes", "-O0");
+  const { shown } = await over(`watchpoint:${path}:counter:w { @ = count(); if (args.value == 3) { unwatch(args.address); } }`, "-c", `${path} 20000`);
+  const seen = Number(/^@: (\d+)$/.exec(shown)?.[1]);
+  assert.ok(seen >= 3 && seen < 40_000, shown);
+});
+
+test("the fifth is refused with the four that are in use; what cannot be watched, with its reason", { skip }, async () => {
+  const path = compile("writes", "-O0");
+  const names = ["counter", "narrow", "state.in.mode", "state.table[0]", "state.table[1]"];
+  const five = await over(names.map((name) => `watchpoint:${path}:${name}:w { @ = count(); }`).join("\n"), "-c", `${path} 10`);
+  assert.notEqual(five.code, 0);
+  assert.match(five.said, /the processor watches 4 addresses at once, and those are in use: watchpoint:\S+, watchpoint:\S+, watchpoint:\S+, watchpoint:\S+$/m);
+  for (const [wanted, reason] of [
+    ["counter:x", /a variable is not executed/], ["state:w", /`state` has \d+ bytes: watch a part of it, as in `state\.tag`/], ["state.in.mod:w", /has no member `mod`[^]*did you mean `mode`/],
+    ["state.bits:w", /`state\.bits` is a bit field/], ["text:w", /`text` has 64 bytes: watch a part of it, as in `text\[0\]`/], ["text[64]:w", /has the elements 0 to 63, not 64/],
+    ["local:w", /`local` is thread-local/], ["countre:w", /has no variable `countre`[^]*did you mean `counter`/], ["worker:w", /`worker` is a function/],
+    ["pointer.x:w", /`pointer` is a pointer/], ["counter:3:w", /length must be one of 1, 2, 4, 8/], ["counter:q", /invalid watchpoint mode/], ["text[1]:8:w", /the address must be a multiple of the length/],
+  ] as const) {
+    const { said, code } = await over(`watchpoint:${path}:${wanted} { @ = count(); }`, "-c", `${path} 1`);
+    assert.notEqual(code, 0, wanted);
+    assert.match(said, reason, wanted);
+  }
+  const bare = compile("bare", "-O1", "-Wl,-S");
+  assert.match((await over(`watchpoint:${bare}:state.in.mode:w { }`, "-c", `${bare} 1`)).said, /the members of `state` are not known/);
+});
