@@ -139,6 +139,14 @@ test("values of every shape", () => {
       ["g", 6, shape("", [["f", 0, u8]])],
     ]), (v, at) => [1, 0, 2, 3, 0xfb, 9, 4].forEach((byte, i) => v.setUint8(at + i, byte)),
       "{ .a = 1, .b = 770, .c = 2, .d = 3, .e = 5, .g = { .f = 4 } }", '{"a": 1, "b": 770, "c": 2, "d": 3, "e": 5, "g": {"f": 4}}'],
+    // struct { enum { NEG = -2, ONE = 1 } e : 3, f : 3; bool b : 1; }
+    [{
+      kind: "struct", union: false, name: "", size: 4,
+      members: [
+        ...["e", "f"].map((name, i) => ({ name, offset: 0, bitOffset: i * 3, bitWidth: 3, type: { kind: "enum", name: "", bits: 32, signed: true, names: new Map([[-2n, "NEG"], [1n, "ONE"]]) } as const })),
+        { name: "b", offset: 0, bitOffset: 6, bitWidth: 1, type: { kind: "boolean" } },
+      ],
+    }, (v, at) => v.setUint8(at, 0b1111110), "{ .e = NEG, .f = -1, .b = true }", '{"e": -2, "f": -1, "b": true}'],
     [{ kind: "enum", name: "e", bits: 32, signed: false, names: new Map([[1n, "RED"]]) }, (v, at) => v.setUint32(at, 1, true), "RED", "1"],
   ];
   for (const [type, write, text, json] of cases) {

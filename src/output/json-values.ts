@@ -31,7 +31,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "struct":
       return `{${presentMembers(type, memory, offset).map((m) => `${textJson(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
         ? valueJson(m.type, memory, offset + m.offset, services)
-        : readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type)}`).join(", ")}}`;
+        : bitsJson(readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type), m.type)}`).join(", ")}}`;
     case "sequence": {
       const { sequenceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
       return sequenceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services), (key, at) => textJson(valueText(key, memory, at, services)));
@@ -62,6 +62,10 @@ export function textJson(text: string): string {
 export function scaledJson(type: Type, memory: Memory, divisor: bigint, services: ConsumerServices): string {
   if (divisor === 1n || type.kind !== "integer") return valueJson(type, memory, 0, services);
   return integerJson(readInteger(type.bits, type.signed, memory, 0) / divisor);
+}
+
+function bitsJson(value: bigint, { kind }: Type): string {
+  return kind === "boolean" ? String(value !== 0n) : integerJson(value);
 }
 
 function integerJson(value: bigint): string {

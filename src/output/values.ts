@@ -94,10 +94,18 @@ function structText(type: StructType, memory: Memory, offset: number, services: 
   const members = presentMembers(type, memory, offset).map((member) => {
     const text = member.absent !== undefined ? absentText(member.absent) : member.bitWidth === undefined
       ? valueText(member.type, memory, offset + member.offset, services)
-      : String(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type));
+      : bitsText(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type), member.type);
     return `.${member.name} = ${text}`;
   });
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+function bitsText(value: bigint, type: Type): string {
+  switch (type.kind) {
+    case "boolean": return value === 0n ? "false" : "true";
+    case "enum": return type.names.get(value) ?? String(value);
+    default: return String(value);
+  }
 }
 
 /**
@@ -132,7 +140,7 @@ export function readBits(memory: Memory, offset: number, bitOffset: number, widt
   const bytes = Math.ceil((bitOffset + width) / 8);
   for (let i = bytes - 1; i >= 0; i--) whole = (whole << 8n) | BigInt(memory.bytes[offset + i]);
   const value = whole >> BigInt(bitOffset);
-  const signed = type.kind === "integer" && type.signed;
+  const signed = (type.kind === "integer" || type.kind === "enum") && type.signed;
   return signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value);
 }
 

@@ -67,6 +67,8 @@ test("structs give their members, anonymous ones' members and bit-fields", () =>
       { name: "", type: inner, offset: 4 },
       { name: "low", type: u32, offset: 0, bitOffset: 3, bitWidth: 6 },
       { name: "sign", type: i32, offset: 0, bitOffset: 9, bitWidth: 2 },
+      { name: "choice", type: { kind: "enum", name: "", bits: 32, signed: true, names: new Map() }, offset: 0, bitOffset: 9, bitWidth: 2 },
+      { name: "yes", type: { kind: "boolean" }, offset: 0, bitOffset: 10, bitWidth: 1 },
       { name: "name", type: { kind: "array", element: char, length: 4 }, offset: 8 },
       { name: "pair", type: { kind: "array", element: u16, length: 2 }, offset: 12 },
     ],
@@ -78,7 +80,7 @@ test("structs give their members, anonymous ones' members and bit-fields", () =>
     view.setUint16(12, 1, true);
     view.setUint16(14, 2, true);
   });
-  assert.deepEqual(value, { flags: 77, low: 0b101101, sign: -1, name: "abcd", pair: [1, 2] });
+  assert.deepEqual(value, { flags: 77, low: 0b101101, sign: -1, choice: -1, yes: true, name: "abcd", pair: [1, 2] });
 });
 
 test("stacks and names carry what naming them needs", () => {

@@ -206,12 +206,14 @@ function structDecoder(type: Extract<Type, { kind: "struct" }>): Decoder {
 
 function bitFieldDecoder(bitOffset: number, width: number, type: Type): Decoder {
   const size = Math.ceil((bitOffset + width) / 8);
-  const signed = type.kind === "integer" && type.signed;
+  const signed = (type.kind === "integer" || type.kind === "enum") && type.signed;
+  const truth = type.kind === "boolean";
   return (_view, bytes, offset) => {
     let whole = 0n;
     for (let i = size - 1; i >= 0; i--) whole = (whole << 8n) | BigInt(bytes[offset + i]);
     const value = whole >> BigInt(bitOffset);
-    return exact(signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value));
+    const bits = signed ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value);
+    return truth ? bits !== 0n : exact(bits);
   };
 }
 
