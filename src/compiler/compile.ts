@@ -8,6 +8,7 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
 import { unknownType, type Type } from "../language/types.ts";
+import { variantsByFunction } from "../providers/function-code.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { seenOfOneProcess } from "../providers/other-processes.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
@@ -171,7 +172,7 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
       return placesTogether(resolution.variants, specs++);
     });
     if (variants.length === 0) diagnostics.push(...unmatched);
-    const shared = shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses);
+    const shared = likeFunctions(shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses), resolveOptions);
     const chooses = choosesProcess(options) && asksForOption(probe, "pid");
     if (!chooses && (options.pid !== undefined || options.follow)) diagnostics.push(...leftOut(probe, shared, options));
     if (options.follow) {
@@ -246,6 +247,21 @@ function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>):
     }
   }
   return [...shared.values()].map(({ variant, sites }) => (sites.length === 0 ? variant : { ...variant, sites }));
+}
+
+/**
+ * `func` is one kind of value in all variants of a probe: a symbol that the kernel tells where one has several functions, or the
+ * text where one has no such symbol.
+ */
+function likeFunctions(variants: readonly Variant[], options: ResolveOptions): readonly Variant[] {
+  if (!options.uses.has("func") || variants.length < 2) return variants;
+  const isTold = ({ context, sites }: Variant): boolean => context !== "host" && context.func !== "site" && new Set(sites.map(({ func }) => func)).size > 1;
+  if (!variants.some(isTold)) return variants;
+  const asText = variants.some(({ context }) => context !== "host" && context.func === "site");
+  return variants.flatMap((variant) => {
+    if (variant.context === "host" || isTold(variant) !== asText) return [variant];
+    return asText ? variantsByFunction(variant.context, variant.sites, options) : [{ ...variant, sites: variant.sites.map(({ name, match, data }) => ({ name, data, ...(match === undefined ? {} : { match }) })) }];
+  });
 }
 
 /** Many sites by one link, in which each function can be once. */

@@ -4,7 +4,7 @@ import type { FunctionDeclaration, Probe } from "../language/program.ts";
 /**
  * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of `args`
  * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables, `var.*NAME` where what one
- * points to is looked at (of `args` too); `retval.*` where the result is taken apart or shown whole, so that its type matters.
+ * points to is looked at (of `args` too).
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -42,18 +42,6 @@ function behind(node: object): unknown {
   return node.kind === "unary" && "operator" in node && node.operator === "*" && "operand" in node ? node.operand : undefined;
 }
 
-/** Whether a value is taken apart or shown whole, so that its type matters. */
-function takesApart(node: object, name: string): boolean {
-  if (!("kind" in node)) return false;
-  switch (node.kind) {
-    case "member":
-    case "index": return "object" in node && isBuiltin(node.object, name);
-    case "unary": return "operator" in node && node.operator === "*" && "operand" in node && isBuiltin(node.operand, name);
-    case "call": return "name" in node && node.name === "print" && "args" in node && Array.isArray(node.args) && isBuiltin(node.args[0], name);
-    default: return false;
-  }
-}
-
 /** The tree is plain data: whatever has the shape of a builtin or a call is one. Types are left alone, they reach far. */
 function collect(node: object, names: Set<string>): void {
   if (Array.isArray(node)) {
@@ -79,7 +67,6 @@ function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
     case "identifier": break;
     default: return false;
   }
-  if (takesApart(node, "retval")) names.add("retval.*");
   const pointer = variableNamed(behind(node));
   if (pointer !== undefined) names.add(`var.*${pointer}`);
   if (!("name" in node) || typeof node.name !== "string") return false;

@@ -66,6 +66,11 @@ class Table {
     }
   }
 
+  /** Its name is all that this file has of it: another one defines it. */
+  isImported(index: number): boolean {
+    return index > 0 && this.#records.readUInt16LE(index * this.#stride + (this.#wide ? 6 : 14)) === 0;
+  }
+
   address(index: number): number {
     const word = index * (this.#stride / 4);
     return this.#wide ? this.#words[word + 2] + this.#words[word + 3] * 2 ** 32 : this.#words[word + 1];
@@ -212,6 +217,11 @@ export class ElfSymbols {
       }
     }
     return best;
+  }
+
+  /** Whether the file takes a symbol of this name from another one. */
+  imports(name: string): boolean {
+    return this.#all().some((table) => [...table.named(name)].some((index) => table.isImported(index)));
   }
 
   /** Every defined function and object, once. */

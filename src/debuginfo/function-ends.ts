@@ -56,6 +56,12 @@ export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bi
   return { returns, tailCalls, ...(brokenAt === undefined ? {} : { brokenAt }) };
 }
 
+/** Whether something else runs before the function has returned: what it calls, or jumps to in its place. */
+export function callsOthers(ranges: readonly CodeRange[]): boolean {
+  return ranges.some(({ bytes }) => decode(bytes).instructions.some(({ flow }) => flow === "call" || flow === "indirect-call"))
+    || functionEnds(ranges).tailCalls.length > 0;
+}
+
 /** Of pieces that go by the name of its cold part, those that a function jumps to: names are not unique. */
 export function partsOf(body: CodeRange, candidates: readonly CodeRange[]): CodeRange[] {
   if (candidates.length === 0) return [];

@@ -97,7 +97,7 @@ function distinct(binary: Binary, copies: readonly InlinedCopy[]): InlinedCopy[]
 
 /** Why a handler cannot run at inlined copies; undefined when it can. */
 export function whatBodiesHave(returns: boolean, uses: ReadonlySet<string>): string | undefined {
-  if (returns) return uses.has("retval") || uses.has("retval.*") ? "where a copy ends, its result is in no register of its own" : undefined;
+  if (returns) return uses.has("retval") ? "where a copy ends, its result is in no register of its own" : undefined;
   return usesNumbered(uses) ? "the parameters of a copy are in no registers by number" : undefined;
 }
 

@@ -9,12 +9,14 @@ import { instructions } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
-import { insideUserFunction, namesIn, noUserFunction, placeName, UserCode, userFunctions, userVariants, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import { insideUserFunction, namesIn, placeName, UserCode, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import type { Place } from "./places.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
-import { missing, refused, wrongParts, type Variant } from "./resolution.ts";
+import { missing, refused, wrongParts } from "./resolution.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
-import type { UserSite } from "./user-attachment.ts";
+import { bodiesNamed, functionName, noSuchFunction, siteAt } from "./user-functions.ts";
+import { variantsAt, type FoundPlace } from "./user-variants.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
 /** How many instructions a warning names. */
@@ -51,8 +53,9 @@ export const insn: Provider = {
       if (binary.machine !== "x86-64") continue;
       const code = new UserCode(binary);
       const names = namesIn(binary);
-      for (const symbol of userFunctions(binary, wanted.function)) {
-        const of = code.of(symbol);
+      const bodies = bodiesNamed(binary, functionName(wanted.function));
+      for (const place of "problem" in bodies ? [] : bodies) {
+        const of = code.at(place);
         if (of === undefined) continue;
         const nameOf = (address: bigint): string | undefined => shownAt(names(address));
         yield* listFunction({ prefix: `insn:${binary.shownPath}`, code: of, wanted: wanted.offset, verbose, refusal: uprobeRefusal, nameOf });
@@ -84,31 +87,35 @@ function parse(parts: readonly string[]): Wanted | undefined {
 function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
   if (binaries.length === 0) return missing(spec, options, ...noBinary(wanted.binary));
-  const variants: Variant[] = [];
+  const name = functionName(wanted.function);
+  const places: FoundPlace[] = [];
   const diagnostics: Diagnostic[] = [];
   let functions = 0;
   for (const binary of binaries) {
-    const sites: SiteRef[] = [];
     const code = new UserCode(binary);
-    for (const symbol of userFunctions(binary, wanted.function)) {
+    const bodies = bodiesNamed(binary, name, options);
+    if ("problem" in bodies) {
+      // A name that one of many binaries does not know is no mistake.
+      if (binaries.length > 1) continue;
+      return refused(spec, "arguments", bodies.problem, bodies.help);
+    }
+    for (const body of bodies) {
       functions++;
       if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uprobe\``);
-      const of = code.of(symbol);
-      if (of === undefined) return refused(spec, "arguments", `there is no code of \`${symbol.name}\` in ${binary.shownPath}`);
+      const of = code.at(body);
+      if (of === undefined) return refused(spec, "arguments", `there is no code of \`${body.name}\` in ${binary.shownPath}`);
       const found = instructionsOf(of, wanted.offset, uprobeRefusal);
       if (typeof found === "string") return refused(spec, "arguments", found);
       for (const { range, offset } of found.places) {
-        sites.push({
-          name: `insn:${binary.shownPath}:${placeName(of, range, offset)}`, func: of.name,
-          data: { path: binary.path, offset: fileOffset(binary, range, offset), semaphore: 0n } satisfies UserSite,
-        });
+        const place: Place = { name: placeName(of, range, offset), func: of.name, offset: fileOffset(binary, range, offset) };
+        places.push({ binary, place, site: siteAt(`insn:${binary.shownPath}:${place.name}`, binary, place, false) });
       }
       if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, of, found.places.length, found.skipped));
     }
-    variants.push(...userVariants({ provider: "insn", returns: false, binary, sites }, system, options));
   }
-  if (functions === 0) return noUserFunction(spec, binaries, wanted.function, options);
-  return { variants, diagnostics };
+  if (functions === 0) return noSuchFunction(spec, binaries, name, options);
+  const { variants, diagnostics: left } = variantsAt(spec, places, { provider: "insn", at: "instruction" }, system, options);
+  return { variants, diagnostics: [...diagnostics, ...left] };
 }
 
 function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: ResolveOptions): Resolution {

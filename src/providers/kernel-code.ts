@@ -1,22 +1,27 @@
 // Probes inside kernel functions: by kprobe, at addresses, one perf event each.
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
-import type { Context } from "../language/context.ts";
+import { describe } from "../language/check/unify.ts";
+import type { Context, Fetch } from "../language/context.ts";
+import type { ProbeSpec } from "../language/program.ts";
 import { u64, type Type } from "../language/types.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets } from "./kernel-functions.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
+import type { Resolution, ResolveOptions } from "./provider.ts";
 import { fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+import { groupBy, type Variant } from "./resolution.ts";
+import { alikeResults, withoutLacking } from "./results.ts";
 import type { KernelCode, System } from "./system.ts";
 
-/** What a handler sees inside a kernel function; with `returns` at its return instructions, typed as BTF has the result. */
-export function insideKernelFunction(provider: string, system: System, returns?: { readonly name: string }): Context {
+/** What a handler sees inside a kernel function; with `returns` at its return instructions. */
+export function insideKernelFunction(provider: string, system: System, returns = false): Context {
   const file = registersOf(hostMachine);
   const registers = system.types.find("pt_regs", "struct");
   return {
     provider,
     programType: "kprobe",
-    ...(returns ? { retval: scalarArgument("retval", resultType(system.kernelFunction(returns.name)?.result), fetchRegister(file, file.result)) } : {}),
+    ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}),
     registers: fetchRegisters(file),
     contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
     func: "site",
@@ -24,6 +29,31 @@ export function insideKernelFunction(provider: string, system: System, returns?:
     stacks: true,
     cookie: true,
   };
+}
+
+/** Variants of a spec with the results of their functions as BTF has them; of those that it does not know, the register. */
+export function withKernelResults(spec: ProbeSpec, variants: readonly Variant[], system: System, options: ResolveOptions): Resolution {
+  if (!options.uses.has("retval")) return { variants, diagnostics: [] };
+  const apart = variants.flatMap(({ provider, context, sites }, i) => {
+    if (context === "host") return [];
+    // An inlined copy has none.
+    if (context.retval === undefined || context.retval.absent !== undefined) return [{ provider, context, sites, i }];
+    const { retval: { fetch } } = context;
+    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => ({ provider, context: { ...context, ...resultOf(name, fetch, system) }, sites: group, i, ...lackingResult(name, system) }));
+  });
+  const { complete, diagnostics } = withoutLacking(spec, alikeResults(apart), ({ sites: [site] }) => site?.name ?? spec.text);
+  const together = groupBy(complete, ({ i, context: { retval } }) => `${i} ${retval === undefined ? "" : describe(retval.type)} ${retval?.absent ?? ""}`);
+  return { variants: [...together.values()].map((group) => ({ provider: group[0].provider, context: group[0].context, sites: group.flatMap(({ sites }) => sites) })), diagnostics };
+}
+
+function resultOf(name: string, fetch: Fetch, system: System): Pick<Context, "retval"> {
+  const type = system.kernelFunction(name)?.result;
+  if (type?.kind === "void") return { retval: { type: u64, fetch, absent: `not there: \`${name}\` returns nothing` } };
+  return { retval: scalarArgument("retval", resultType(type), fetch) };
+}
+
+function lackingResult(name: string, system: System): { readonly lacking?: string } {
+  return system.kernelFunction(name)?.result.kind === "void" ? { lacking: `retval is not there: \`${name}\` returns nothing` } : {};
 }
 
 /** What the result's register holds is a number or a pointer that the verifier knows nothing of. */

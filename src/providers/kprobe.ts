@@ -9,7 +9,8 @@ import { u64, type Type } from "../language/types.ts";
 import { kprobes, kretprobes } from "./attachers.ts";
 import { scalarArgument } from "./function-arguments.ts";
 import { describeFunction, findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
-import type { Provider, ResolveOptions } from "./provider.ts";
+import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
+import { withKernelResults } from "./kernel-code.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLines, listKernelLines, meansLines, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
 import { parseCount } from "./quantity.ts";
@@ -160,7 +161,9 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
   return {
     ...provider,
     resolve(spec, system, options) {
-      const body = provider.resolve(spec, system, options);
+      const found = provider.resolve(spec, system, options);
+      const { variants, diagnostics } = returns ? withKernelResults(spec, found.variants, system, options) : { variants: found.variants, diagnostics: [] };
+      const body: Resolution = { variants, diagnostics: [...found.diagnostics, ...diagnostics] };
       // Only a name alone means copies as well.
       const [wanted = "", ...more] = spec.parts.filter((part) => !part.startsWith("maxactive="));
       if (body.variants.length === 0 || more.length > 0 || /[@+*?[]|^\d/.test(wanted)) return body;

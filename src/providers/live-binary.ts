@@ -80,6 +80,10 @@ export class LiveBinary implements Binary {
     });
   }
 
+  takes(name: string): boolean {
+    return this.#table().imports(name);
+  }
+
   get go(): GoProgram | undefined {
     return (this.#go ??= { program: goProgram(this.#elf) }).program;
   }

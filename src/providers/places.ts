@@ -10,6 +10,8 @@ export interface Place {
   readonly offset: bigint;
   /** The function that a handler is told; where absent, the one that the symbol table has there. */
   readonly func?: string;
+  /** The place is a return instruction of the function that begins there in the file. */
+  readonly returnsFrom?: bigint;
   /** A copy that was inlined into another function. */
   readonly inlined?: InlinedCopy;
   /** Not 0 when control that comes by is what the probe means: it stands at a jump that may also go elsewhere. */

@@ -137,6 +137,8 @@ export interface Binary {
   read(fileOffset: bigint, length: number): Uint8Array;
   /** Stubs through which it calls functions of other files, and their names. */
   imports?(): readonly { readonly name: string; readonly fileOffset: bigint }[];
+  /** Whether it takes a function or an object of this name from another file. */
+  takes?(name: string): boolean;
   /** What a program that Go built says of itself. */
   readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */

@@ -4,37 +4,22 @@ import { resolve } from "node:path";
 import { noteFile } from "../store/seen-files.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
-import type { ProbeSpec } from "../language/program.ts";
 import { uprobes, uretprobes } from "./attachers.ts";
-import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
+import type { Provider } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
-import { didYouMean, missing, refused, variantsOf, wrongParts, type Variant } from "./resolution.ts";
-import type { Binary, System } from "./system.ts";
-import { cppName, findBinaries, noBinary, unquote } from "./binaries.ts";
-import { asGoHasIt } from "./go-context.ts";
-import { copyContext, whatBodiesHave } from "./inlined-places.ts";
+import { missing, refused, variantsOf, wrongParts } from "./resolution.ts";
+import type { System } from "./system.ts";
+import { findBinaries, noBinary, unquote } from "./binaries.ts";
+import { whatBodiesHave } from "./inlined-places.ts";
+import { InPlace } from "./in-place-returns.ts";
 import type { UserSite } from "./user-attachment.ts";
-import { symbolsSeenFrom, userContext } from "./user-context.ts";
+import { userContext } from "./user-context.ts";
+import { functionName, functionsListed, noSuchFunction, siteAt, wantedPlaces } from "./user-functions.ts";
 import { linesInFunction, listLines, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
 import { describeFunction, listInlined } from "./user-listing.ts";
-import type { Place } from "./places.ts";
 import { placesNamed } from "./user-places.ts";
-import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
-import { hasWildcard, matches } from "./wildcard.ts";
-
-/** The Go function that a place is in; C code that was linked in is none. */
-function goFunctionAt(binary: Binary, offset: bigint): string | undefined {
-  const address = binary.go === undefined ? undefined : binary.address(offset);
-  return address === undefined ? undefined : binary.go?.at(address)?.name;
-}
-
-/** What goes before a function's name: how it is meant. */
-type Qualifier = "cpp" | "inlined";
-
-function qualified(parts: readonly string[]): { readonly qualifier: Qualifier | undefined; readonly names: readonly string[] } {
-  const [first, ...rest] = parts;
-  return (first === "cpp" || first === "inlined") && rest.length > 0 ? { qualifier: first, names: rest } : { qualifier: undefined, names: parts };
-}
+import { variantsAt, type FoundPlace } from "./user-variants.ts";
+import { hasWildcard } from "./wildcard.ts";
 
 /** The lines that a probe means: of `BINARY@FILE`, unless that is a file's very name, or of `FUNCTION@FILE` behind the binary. */
 function sourceLines(target: string, rest: readonly string[], options: { readonly pid?: number }, system: System): { readonly binary: string; readonly source: SourceLines | undefined } {
@@ -59,22 +44,16 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         for (const binary of returns ? [] : findBinaries(file, options.pid, system)) yield* listLines(binary, source, `${name}:${binary.shownPath}`, options);
         return;
       }
-      const { qualifier, names } = qualified(rest);
-      const cpp = qualifier === "cpp";
-      const pattern = names.length > 1 ? names.join(":") : names[0] ?? "*";
+      const wanted = functionName(rest.length === 0 ? "*" : rest.join(":"));
       for (const binary of findBinaries(target, options.pid, system)) {
-        const seen = new Set<string>();
-        const symbols = [...(qualifier === "inlined" ? [] : binary.symbols())].filter(({ kind }) => kind === "function")
-          .map((symbol) => ({ symbol, shown: cpp ? cppName(symbol.name)?.name ?? "" : symbol.name }))
-          .filter(({ shown }) => shown !== "" && matches(pattern, shown)).sort((a, b) => a.shown < b.shown ? -1 : a.shown > b.shown ? 1 : 0);
-        for (const { symbol, shown } of symbols) {
-          if (seen.has(shown)) continue;
-          seen.add(shown);
-          const probe = `${name}:${binary.shownPath}:${cpp ? "cpp:" : ""}${shown}`;
-          yield options.verbose ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(pattern)) } : { probe };
+        let some = false;
+        for (const { shown, symbol } of wanted.qualifier === "inlined" ? [] : functionsListed(binary, wanted, options.verbose)) {
+          some = true;
+          const probe = `${name}:${binary.shownPath}:${shown}`;
+          yield options.verbose ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(wanted.name)) } : { probe };
         }
         // A search of all names in all debug information takes its time: it is made where it is asked for.
-        if (!cpp && (qualifier === "inlined" || (seen.size === 0 && (options.verbose || !hasWildcard(pattern))))) yield* listInlined(binary, pattern, name, options);
+        if (wanted.qualifier !== "cpp" && (wanted.qualifier === "inlined" || (!some && (options.verbose || !hasWildcard(wanted.name))))) yield* listInlined(binary, wanted.name, name, options);
       }
     },
 
@@ -96,15 +75,14 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       }
       if (binaries.length === 0) return missing(spec, options, ...noBinary(file));
 
-      const { qualifier, names } = qualified(rest);
-      const wanted = names.join(":");
+      const wanted = functionName(rest.join(":"));
       const own = whatBodiesHave(returns, options.uses);
-      const bodiesOnly = own === undefined ? {} : { bodiesOnly: own };
       const diagnostics: Diagnostic[] = [];
-      const found: { readonly binary: Binary; readonly place: Place; readonly site: SiteRef }[] = [];
+      const found: FoundPlace[] = [];
+      const inPlace = new InPlace(spec);
       for (const binary of binaries) {
         const places = source === undefined
-          ? placesNamed(binary, wanted, { cpp: qualifier === "cpp", inlined: qualifier === "inlined", returns, symbolsOnly: options.symbolsOnly === true, ...bodiesOnly })
+          ? placesNamed(binary, wanted.name, { ...wantedPlaces(wanted, returns, options), ...(own === undefined ? {} : { bodiesOnly: own }) })
           : placesOfLines(binary, source);
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.
@@ -112,49 +90,13 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           return source === undefined ? refused(spec, "arguments", places.problem, places.help) : missing(spec, options, places.problem, places.help);
         }
         for (const note of places.notes) diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
-        const shown = (place: string): string => `${binary.shownPath}${source === undefined ? `:${qualifier === undefined ? "" : `${qualifier}:`}${place}` : shownLine(source, place)}`;
-        for (const place of places.places) {
-          const of = returns && place.inlined === undefined ? goFunctionAt(binary, place.offset) : undefined;
-          if (of !== undefined) return refused(spec, "feature", `\`${of}\` is a Go function, and a return trampoline on its stack would crash the program`, `write ret:${binary.shownPath}:${of}`);
-          found.push({ binary, place, site: {
-            name: `${name}:${shown(place.name)}`, func: place.func ?? place.name,
-            data: { path: binary.path, offset: place.offset, semaphore: 0n, ...(returns && place.inlined !== undefined ? { inPlace: true } : {}) } satisfies UserSite,
-          } });
-        }
+        const shown = (place: string): string => `${binary.shownPath}${source === undefined ? `:${wanted.qualifier === undefined ? "" : `${wanted.qualifier}:`}${place}` : shownLine(source, place)}`;
+        const safe = returns && options.unsafe !== true ? inPlace.of(binary, places.places) : places.places;
+        for (const place of safe) found.push({ binary, place, site: siteAt(`${name}:${shown(place.name)}`, binary, place, returns) });
       }
-      if (found.length === 0) return noSymbol(spec, binaries, wanted, qualifier === "cpp", options);
-
-      const context = { ...userContext({ provider: name, returns, system, uses: options.uses }), ...(binaries.length === 1 ? { typeNamed: typesNamed(binaries[0]) } : {}) };
-      const plain = !options.uses.has("uaddr") && !wantsVariables(options.uses) && binaries.every(({ go }) => go === undefined) && found.every(({ place }) => place.inlined === undefined);
-      if (plain) return { variants: variantsOf(context, found.map(({ site }) => site), options), diagnostics };
-      const variants = new Map<string, Variant>();
-      const made = found.map(({ binary, place, site }) => {
-        const there = asGoHasIt(context, binary, place.offset);
-        const { offset, inlined } = place;
-        const seen: PlaceContext = wantsVariables(options.uses)
-          ? withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }) }, system, options)
-          : { context: there.context, key: "" };
-        return { binary, place, site, there, seen };
-      });
-      const complete = made.filter(({ seen }) => seen.lacking === undefined);
-      const left = made.find(({ seen }) => seen.lacking !== undefined);
-      // Of many places some may lack what others have.
-      if (left !== undefined && complete.length > 0) {
-        const [some, all] = [made.length - complete.length, made.length];
-        diagnostics.push({
-          severity: "warning", code: "name", span: spec.span,
-          message: `${some} of the ${all} places of \`${spec.text}\` ${some === 1 ? "is" : "are"} left out: at ${left.site.name} ${left.seen.lacking}`,
-        });
-      }
-      for (const { binary, place, site, there, seen } of complete.length > 0 ? complete : made) {
-        // Symbols are found from the place itself.
-        const copy = copyContext(seen.context, place, returns);
-        const key = options.uses.has("uaddr") ? `${variants.size}` : `${binary.path} ${there.key} ${seen.key} ${copy.key}`;
-        const own = options.uses.has("uaddr") ? { ...copy.context, userSymbol: symbolsSeenFrom(binary, place.offset, returns && place.inlined === undefined) } : copy.context;
-        const known = variants.get(key);
-        variants.set(key, known === undefined ? { context: own, provider: name, sites: [site] } : { ...known, sites: [...known.sites, site] });
-      }
-      return { variants: [...variants.values()].flatMap((variant) => variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options)), diagnostics };
+      if (found.length === 0) return inPlace.none() ?? noSuchFunction(spec, binaries, wanted, options);
+      const { variants, diagnostics: left } = variantsAt(spec, found, { provider: name, at: returns ? "return" : "entry" }, system, options);
+      return { variants, diagnostics: [...diagnostics, ...inPlace.diagnostics(), ...left] };
     },
 
     ...(returns ? uretprobes : uprobes),
@@ -169,19 +111,6 @@ function flatFile(target: string, [offset, ...more]: readonly string[]): { reado
   const path = resolve(target);
   noteFile(path);
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? { path, offset: at } : undefined;
-}
-
-function noSymbol(spec: ProbeSpec, binaries: readonly Binary[], wanted: string, cpp: boolean, options: ResolveOptions): Resolution {
-  const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
-  if (hasWildcard(wanted)) return missing(spec, options, `no function ${where} matches \`${wanted}\``);
-  const names: string[] = [];
-  for (const binary of binaries) {
-    for (const symbol of binary.symbols()) {
-      if (symbol.kind === "function") names.push(cpp ? cppName(symbol.name)?.name ?? symbol.name : symbol.name);
-    }
-  }
-  const help = names.length === 0 ? "it has no symbols: install its debug symbols, or probe an address" : didYouMean(wanted, names);
-  return missing(spec, options, `no matches for ${spec.provider} ${spec.parts.join(":")}: there is no function \`${wanted}\` ${where}`, help);
 }
 
 export const uprobe = userProbe("uprobe", ["u", "line"]);

@@ -4,6 +4,7 @@ import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFunction, SourcePosition } from "../debuginfo/dwarf/facts.ts";
 import { instructionAt } from "../debuginfo/instructions.ts";
 import { cppName, type CppName } from "./binaries.ts";
+import { coldPart } from "./function-code.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "./quantity.ts";
 import { placesOfCopies } from "./inlined-places.ts";
@@ -132,10 +133,12 @@ function placesByName(symbols: Iterable<BinarySymbol>, wanted: (symbol: string) 
 /** The outer namespaces may be left out where nothing has just that name. */
 function placesOfCpp(binary: Binary, wanted: string): Place[] {
   const shown = (symbol: string): string | undefined => cppName(symbol)?.name;
-  const exact = placesByName(binary.symbols(), (symbol) => matchesSource(wanted, cppName(symbol)), shown);
+  // A cold part goes by its function's name, and is no function of its own.
+  const named = (symbol: string): CppName | undefined => (coldPart.test(symbol) ? undefined : cppName(symbol));
+  const exact = placesByName(binary.symbols(), (symbol) => matchesSource(wanted, named(symbol)), shown);
   if (exact.length > 0 || !wanted.includes("::") || hasWildcard(wanted)) return exact;
   return placesByName(binary.symbols(), (symbol) => {
-    const cpp = cppName(symbol);
+    const cpp = named(symbol);
     const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
     return cpp !== undefined && at >= 0 && matchesSource(wanted, { name: cpp.name.slice(at + 2), signature: cpp.signature.slice(at + 2), full: cpp.signature.slice(at + 2) });
   }, shown);

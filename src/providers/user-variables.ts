@@ -5,7 +5,7 @@ import { absence } from "../language/absent.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
-import type { Type } from "../language/types.ts";
+import { u64, type Type } from "../language/types.ts";
 import { parametersAtEntry, onFrame, resultOf } from "./call-arguments.ts";
 import { DebugTypes } from "./debug-types.ts";
 import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
@@ -45,7 +45,7 @@ export function userTypeOf(info: DebugInfo, type: DebugType): Type {
 
 /** Whether a handler wants anything that only debug information tells. */
 export function wantsVariables(uses: ReadonlySet<string>): boolean {
-  return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval.*");
+  return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval");
 }
 
 export function debugInfoOf(binary: Binary): DebugInfo | string {
@@ -82,7 +82,7 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
   }
   const seen = seenFrom(place, address, info, context, system);
   const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
-  const retval = around === undefined || !place.returns || !uses.has("retval.*") ? undefined : resultOf(around.fn, seen);
+  const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined : resultOf(around.fn, seen) ?? noResult(around.fn);
   const args = place.returns ? undefined : parametersOf(around, info, seen).map((arg) => (
     arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info)));
   const variables = new Variables(info, seen, place.returns, args ?? [], around, uses);
@@ -93,7 +93,14 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
     },
     key: keyOf([usedArgs, variables.used, retval]),
     ...lackingIn(args, variables, uses),
+    ...(retval?.absent === undefined ? {} : { lacking: `retval is ${retval.absent}` }),
   };
+}
+
+/** Of a function that is declared to return nothing; what assembly returns is declared nowhere. */
+function noResult({ name, language }: SourceFunction): Context["retval"] {
+  if (language === "go" || language === "other") return undefined;
+  return { type: u64, fetch: { kind: "constant", value: 0n }, absent: `not there: \`${name}\` returns nothing` };
 }
 
 function lackingIn(args: readonly Argument[] | undefined, variables: Variables, uses: ReadonlySet<string>): { readonly lacking?: string } {

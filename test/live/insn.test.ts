@@ -330,9 +330,15 @@ test("a generic Go function of a stripped program goes by the name that all its 
   assert.match(printed, /^@in: [23]\n+@out: 2$/);
 });
 
-test("a return trampoline on a Go stack is refused, with what to do instead", { skip: skipGo }, async () => {
-  const program = compileGo("go-refused", "-ldflags=-s -w");
-  const { stderr, code } = await strobe(["-e", `uretprobe:${program}:main.add { }`]);
-  assert.equal(code, 1);
-  assert.match(stderr, /`main\.add` is a Go function, and a return trampoline on its stack would crash the program[^]*help: write ret:.*:main\.add\n/);
+test("a uretprobe of a Go function is at its return instructions, and says so", { skip: skipGo }, async () => {
+  const program = compileGo("go-in-place", "-ldflags=-s -w");
+  const { stdout, stderr, code } = await strobe(["-c", program, "-e", `uretprobe:${program}:main.add { @ = count(); @sum = sum((int64)retval); } ret:${program}:main.add { @ret = count(); @retsum = sum((int64)retval); }`]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /warning: returns are probed at the function's return instructions, as by `ret:`: `main\.add` is a Go function, and a return trampoline on its stack would crash the program/);
+  const [, printed] = /^(-?\d+)$/m.exec(stdout) ?? [];
+  const value = (name: string): string | undefined => new RegExp(`^@${name}: (.*)$`, "m").exec(stdout)?.[1];
+  assert.notEqual(printed, undefined);
+  assert.equal(value(""), "100");
+  assert.equal(value("ret"), "100");
+  assert.equal(value("sum"), value("retsum"));
 });

@@ -162,7 +162,7 @@ export const classesScript = (path: string): string => `
     printf("%d %s %s %d %d %s\\n", args.count, args.text, args.this->name, args.this->base_number, args.this->other, args.this->mode);
   }
   uprobe:${path}:app::by_copy { print(args); }
-  uretprobe:${path}:app::make_copied { print(retval); }
+  ret:${path}:app::make_copied { print(retval); }
   uprobe:${path}:app::largest { print(args); }
   uprobe:${path}:overloaded { print(args); }
   uretprobe:${path}:"app::overloaded(int, int)" { print(var("app::instances")); }`;
@@ -205,7 +205,7 @@ fn main() {
 export const rustScript = (path: string): string => `
   uprobe:${path}:inner::take { printf("%s %s %d %d %d\\n", args.text, args.owned, args.numbers.length, args.numbers[1], args.count); }
   uprobe:${path}:shape { print(args); }
-  uretprobe:${path}:shape { print(retval); }`;
+  ret:${path}:shape { print(retval); }`;
 
 export const goSource = String.raw`package main
 
