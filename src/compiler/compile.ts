@@ -30,6 +30,7 @@ import { findsMappings, mappedFiles } from "./mapped-files.ts";
 import { pairReturns } from "./return-pairs.ts";
 import { returnInstances } from "./return-instances.ts";
 import { taskComm } from "./task-comm.ts";
+import { threadPointer } from "./thread-pointer.ts";
 import { asksForOption, usedBuiltins } from "./uses.ts";
 
 export interface CompileOptions {
@@ -333,6 +334,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;
   const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
+  const pointer = unwinds ? threadPointer(system.types) : undefined;
   const numbers = new Map<string, number>();
   const cookieOf = ({ name }: SiteRef): number => {
     if (numbers.size === 0) for (const [i, one] of module.probeNames.entries()) numbers.set(one, i);
@@ -346,7 +348,7 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
     const { scratch, ...generated } = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, loopOffsets: regions.loopOffsets, returnInstances: instances, mappedFiles: files, without, sparing,
+      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, loopOffsets: regions.loopOffsets, returnInstances: instances, mappedFiles: files, threadPointer: pointer, without, sparing,
       ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
       ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
     }));

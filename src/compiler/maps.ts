@@ -9,7 +9,8 @@ import { copiesOf } from "./copies.ts";
 import type { IrMap, MapStorage } from "./ir.ts";
 import type { KernelMap } from "./plan.ts";
 import { resultCounters } from "./refusals.ts";
-import { cutStack, fileKeyBytes, fileRows, mappingBytes, mappingsKept, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
+import { fileKeyBytes, fileRows, functionBytes, interpreterAt, interpreterBytes, mappingBytes, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
+import { cutStack } from "./unwound-stack.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
 const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuArray: 6, stackTrace: 7, lruHash: 9, ring: 27 } as const;
@@ -21,12 +22,12 @@ const buildIdFrameBytes = 32;
 /** Bytes of a table whose memory is there from the start, and of an entry before its key (struct htab_elem). */
 const mostPreallocated = 256 << 20;
 const entryHead = 48;
-/** Nodes of unwinding tables, and processes and files, where their memory must be there from the start: 16, 3 and 0.8 MB. */
-const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512 } as const;
+/** Nodes of unwinding tables, processes, files and interpreted functions, where their memory must be there from the start: 16, 3, 0.8 and 1.4 MB. */
+const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512, functions: 512 } as const;
 /** Processes that may be met between two looks of the session; others are noted when they are met again. */
 const wantedAtOnce = 1024;
 /** Else only what is used takes memory: a node has 2 kB, so this is half a GB of tables. */
-const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16 } as const;
+const mostUnwinding = { nodes: 1 << 18, processes: 1 << 16, files: 1 << 16, functions: 1 << 14 } as const;
 /** What a plan that grows has room for: kinds of events that are counted, and programs that need scratch memory. */
 const grownSchemas = 512;
 const grownWatches = 1024;
@@ -127,7 +128,7 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
   created.push({ role: { kind: "events" }, name: "events", type: mapTypes.ring, keySize: 0, valueSize: 0, entries: config.ringBytes, flags: 0 });
   if (maps.some(isUnwound)) {
     const flags = allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
-    const { nodes, processes, files } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
+    const { nodes, processes, files, functions } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
     created.push({
       role: { kind: "unwind-nodes" }, name: "unwind_nodes", type: mapTypes.hash, keySize: 4, valueSize: nodeKeys * nodeRowBytes, entries: nodes, flags,
     });
@@ -136,11 +137,14 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
     });
     created.push({
       role: { kind: "unwind-processes", cutOffset: regions.cutOffset }, name: "unwind_procs", type: mapTypes.hash, keySize: 4,
-      valueSize: mappingsKept * mappingBytes, entries: processes, flags,
+      valueSize: interpreterAt + interpreterBytes, entries: processes, flags,
     });
     created.push({
       role: { kind: "unwind-files" }, name: "unwind_files", type: mapTypes.hash, keySize: fileKeyBytes, valueSize: fileRows * mappingBytes,
       entries: files, flags,
+    });
+    created.push({
+      role: { kind: "unwind-functions" }, name: "unwind_funcs", type: mapTypes.hash, keySize: 8, valueSize: functionBytes, entries: functions, flags,
     });
   }
   return created;

@@ -44,6 +44,8 @@ export type KernelMapRole =
   /** What the unwinder knows of processes and binaries (unwind-layout.ts). */
   | { readonly kind: "unwind-nodes" }
   | { readonly kind: "unwind-files" }
+  /** What was copied of interpreted functions. */
+  | { readonly kind: "unwind-functions" }
   /** Processes that were met and not known: u32 pid to the same. The session looks, and takes them out. */
   | { readonly kind: "unwind-wanted" }
   /** `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`. */

@@ -25,10 +25,40 @@ export const nodeKeys = 256;
 export const nodeRowBytes = 8;
 export const unusedKey = 0xffff_ffff;
 
-/** Why a stack ended early. */
-export const cutStack = {
-  /** Its memory could not be read, or does not look like a stack. */
-  broken: 1,
-  /** The process's code, or the file that it is in, is not known yet: frame pointers had to do. */
-  unknownProcess: 2,
+/**
+ * Behind a process's rows: the interpreter that it runs, in words of 8 bytes. Offsets are in bytes, of the interpreter's own structures.
+ * Of Python:
+ */
+export const interpreterAt = mappingsKept * mappingBytes;
+export const interpreter = {
+  /** One of `interpreterKind`; 0: it runs none that is known. */
+  kind: 0,
+  /** The code of the function that runs frames (its address, its size), and of its other part. */
+  low: 8, size: 16, otherLow: 24, otherSize: 32,
+  /** The address of the number (u32) of the thread-specific value that is the thread's state. */
+  key: 40,
+  /** In the thread's state: its pthread_t, and the newest frame; `inner`: where in a structure that is pointed to there, or negative. */
+  threadId: 48, frame: 56, inner: 64,
+  /** In a frame. */
+  executable: 72, previous: 80, instruction: 88, owner: 96,
+  /** In a code object: four pointers (file, name, qualified name, table of lines), the instructions, the first line (u32). */
+  names: 104, code: 112, firstLine: 120,
+  /** The minor one. */
+  version: 128,
 } as const;
+export const interpreterBytes = 136;
+export const interpreterKind = {
+  /** Python 3.11: a frame says whether its interpreter function was called for it. */
+  pythonEntered: 1,
+  /** Python 3.12 and later: a frame that is no function's stands where its interpreter function was called. */
+  python: 2,
+} as const;
+
+/**
+ * What was copied of an interpreted function, by such a word with a place of 0: u32 pid, u32 version, u64 code object, its four pointers (see
+ * `names`), u32 first line; then the beginnings of three objects, zeroes where they could not be read: the qualified name, the file, the
+ * table of lines.
+ */
+export const functionBytes = 2688;
+export const functionAt = { pid: 0, version: 4, object: 8, names: 16, firstLine: 48, qualifiedName: 56, file: 56 + 256, lines: 56 + 256 + 320 } as const;
+export const functionTexts = { qualifiedName: 256, file: 320, lines: 2056 } as const;

@@ -63,6 +63,12 @@ export class CallFrames {
     return found;
   }
 
+  /** The function, or the part of one, that is described where an address is. @throws ElfError */
+  rangeAt(address: bigint): { readonly low: bigint; readonly size: bigint } | undefined {
+    const entry = this.#find(Number(BigInt.asIntN(64, address)));
+    return entry && { low: BigInt.asUintN(64, BigInt(entry.low)), size: BigInt(entry.size) };
+  }
+
   /** Where the frame begins of the function that holds an address: what DW_OP_call_frame_cfa means there. @throws ElfError */
   cfaAt(address: bigint): CfaRule | undefined {
     return this.rowAt(address)?.cfa;

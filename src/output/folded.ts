@@ -63,8 +63,9 @@ function frameNames(type: StackType, { view }: Memory, offset: number, services:
   return frames.map((frame) => frameName(frame, type.space)).reverse();
 }
 
-function frameName({ symbol, module, inlined, mark }: Frame, space: StackType["space"]): string {
+function frameName({ symbol, module, inlined, mark, language, source }: Frame, space: StackType["space"]): string {
   if (mark !== undefined) return `[${mark}]`;
+  if (language !== undefined) return `${symbol ?? "[unknown]"}${source === undefined ? "" : ` (${basename(source.file)})`} [${language}]`;
   const name = symbol ?? (module === undefined ? "[unknown]" : `[${basename(module)}]`);
   return space === "kernel" ? `${name}_[k]` : inlined ? `${name}_[i]` : name;
 }

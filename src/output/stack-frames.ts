@@ -1,4 +1,5 @@
 // A captured stack as frames, for text, JSON and the library alike.
+import { isInterpreted } from "../compiler/unwound-stack.ts";
 import { fullStack, type StackType } from "../language/types.ts";
 import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts";
 
@@ -10,8 +11,13 @@ function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
     storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
 }
 
-/** Addresses of a stack, innermost first; none when it was lost. */
+/** Addresses of a stack, innermost first; none when it was lost. Frames of interpreted functions have none. */
 export function stackAddresses(type: StackType, id: bigint, services: ConsumerServices): readonly bigint[] {
+  return stackWords(type, id, services).filter((word) => !isInterpreted(word));
+}
+
+/** Addresses of a stack, and what stands for interpreted frames among them. */
+function stackWords(type: StackType, id: bigint, services: ConsumerServices): readonly bigint[] {
   return (services.symbols.stack(id, stackMapOf(type, services)) ?? []).slice(0, type.limit);
 }
 
@@ -42,11 +48,16 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
     if (withSources && symbols.inlined) return symbols.inlined(address, pid);
     return [type.space === "kernel" ? symbols.kernel(address) : symbols.user(address, pid)];
   };
-  const addresses = stackAddresses(type, id, services);
+  const words = stackWords(type, id, services);
   const frames: Frame[] = [];
   // Whether the address is where a call returns to.
   let returned = false;
-  for (const address of addresses) {
+  for (const address of words) {
+    if (isInterpreted(address)) {
+      const frame = symbols.interpreted?.(address, pid);
+      if (frame) frames.push(frame);
+      continue;
+    }
     const signal: Frame | undefined = returned && type.space === "user" ? symbols.signalReturn?.(address, pid) : undefined;
     const found = signal ? [signal] : !returned ? resolve(address) : resolve(address - 1n).map((caller) => (
       caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
@@ -54,5 +65,5 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
     frames.push(...found);
     if (found.some(({ mark }) => mark !== undefined)) return frames;
   }
-  return addresses.length < fullStack ? frames : [...frames, full];
+  return words.length < fullStack ? frames : [...frames, full];
 }

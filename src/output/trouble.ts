@@ -31,9 +31,7 @@ export function troubleText(trouble: Trouble): string {
         + `it had as many rounds, or took as long, as a loop may there\n${marked(place, line)}`;
     }
     case "cut-stacks":
-      return trouble.unknown
-        ? `WARNING: ${trouble.count === 1 ? "1 stack follows" : `${trouble.count} stacks follow`} frame pointers only: what the process runs was not known yet`
-        : `WARNING: ${trouble.count === 1 ? "1 stack ends" : `${trouble.count} stacks end`} early: the memory could not be followed`;
+      return `WARNING: ${cutStacksText(trouble.why, trouble.count)}`;
     case "missed": return `WARNING: ${trouble.probe} missed ${trouble.count} events (${trouble.help ?? "its handler was already running"})`;
     case "attach": return `WARNING: could not attach ${trouble.probe}: ${trouble.reason}`;
     case "throttled": {
@@ -68,4 +66,13 @@ export function warns(trouble: Trouble): boolean {
 /** Why a call of the kernel's, or a look-up, failed. */
 export function failure(code: number): string {
   return code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;
+}
+
+function cutStacksText(why: Extract<Trouble, { readonly kind: "cut-stacks" }>["why"], count: number): string {
+  const stacks = (one: string, several: string): string => (count === 1 ? `1 stack ${one}` : `${count} stacks ${several}`);
+  switch (why) {
+    case "unknownProcess": return `${stacks("follows", "follow")} frame pointers only: what the process runs was not known yet`;
+    case "broken": return `${stacks("ends", "end")} early: the memory could not be followed`;
+    case "functions": return `${stacks("lacks", "lack")} frames of interpreted functions: there is no room for the names of more`;
+  }
 }

@@ -208,9 +208,10 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
 }
 
 function frameText(frame: Frame): string {
-  const { symbol, offset, inlined, source, mark } = frame;
+  const { symbol, offset, inlined, source, mark, language } = frame;
   if (mark !== undefined) return frame.address === 0n ? `[${mark}]` : `0x${frame.address.toString(16)} [${mark}]`;
-  const place = source === undefined ? "" : ` (${basename(source.file)}:${source.line})`;
+  const place = source === undefined ? "" : ` (${basename(source.file)}${source.line > 0 ? `:${source.line}` : ""})`;
+  if (language !== undefined) return `${symbol ?? "[unknown]"}${place} [${language}]`;
   if (symbol === undefined) return `${unnamedText(frame)}${place}`;
   return `${symbol}${inlined ? " [inlined]" : `+${offset ?? 0}`}${place}`;
 }

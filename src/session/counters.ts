@@ -1,5 +1,6 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
+import { cutStack } from "../compiler/unwound-stack.ts";
 import type { Plan } from "../compiler/plan.ts";
 import { refusalOffsets, refusals } from "../compiler/refusals.ts";
 import { progInfo } from "../linux/bpf.ts";
@@ -40,8 +41,9 @@ export class TroubleCounters {
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {
       if (role.kind === "unwind-processes") {
-        add(role.cutOffset, (count) => ({ kind: "cut-stacks", unknown: false, count }));
-        add(role.cutOffset + 8, (count) => ({ kind: "cut-stacks", unknown: true, count }));
+        for (const why of Object.keys(cutStack) as (keyof typeof cutStack)[]) {
+          add(role.cutOffset + (cutStack[why] - 1) * 8, (count) => ({ kind: "cut-stacks", why, count }));
+        }
       }
       if (role.kind !== "map" || failureOffset === undefined) continue;
       const { name } = plan.maps[role.map];

@@ -1,4 +1,5 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
+import type { cutStack } from "../compiler/unwound-stack.ts";
 import type { ConsumerAction, CountedLoop, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir.ts";
 import type { Refusal } from "../compiler/refusals.ts";
@@ -62,6 +63,8 @@ export interface SymbolResolver {
   user(address: bigint, pid: number): Frame;
   /** The frame that a signal handler returns to, if the address is one: it is no call, and neither is the one above it. */
   signalReturn?(address: bigint, pid: number): Frame | undefined;
+  /** What stands for an interpreted function's frame among a stack's addresses (`isInterpreted`); undefined for what is no function of the program's. */
+  interpreted?(address: bigint, pid: number): Frame | undefined;
   /** With debug information: the copies inlined there, innermost first, then the function; each with its place in the source. */
   inlined?(address: bigint, pid: number): readonly Frame[];
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
@@ -88,8 +91,10 @@ export interface Frame {
   readonly offset?: number;
   /** Module or binary it lies in. */
   readonly module?: string;
-  /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. */
+  /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. `line`: 0 when unknown. */
   readonly source?: { readonly file: string; readonly line: number };
+  /** Of a function that an interpreter runs: in which language, "interpreted" when that is not known. Its address is the function's object. */
+  readonly language?: "python" | "interpreted";
   /** A copy inlined into the function of a later frame, at the same address. */
   readonly inlined?: true;
   /** In stacks of build ids: which file's, `address` being the place in it. */
@@ -114,7 +119,7 @@ export type Trouble =
   /** The kernel cut a loop of the script short. */
   | { readonly kind: "loop-cut"; readonly loop: CountedLoop; readonly count: number }
   /** Unwound stacks that ended early: `unknown` in processes whose code was not known yet. */
-  | { readonly kind: "cut-stacks"; readonly unknown: boolean; readonly count: number }
+  | { readonly kind: "cut-stacks"; readonly why: keyof typeof cutStack; readonly count: number }
   /** `help`: why, and what to change; without it the handler was running already. */
   | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }

@@ -98,6 +98,7 @@ export class KernelObjects implements Disposable {
       case "unwind-files":
       case "unwind-wanted":
       case "unwind-processes":
+      case "unwind-functions":
         break;
     }
   }
@@ -169,13 +170,15 @@ export class KernelObjects implements Disposable {
     const processes = fdOf("unwind-processes");
     const wanted = fdOf("unwind-wanted");
     const files = fdOf("unwind-files");
-    if (nodes === undefined || processes === undefined || wanted === undefined || files === undefined) return undefined;
+    const functions = fdOf("unwind-functions");
+    if (nodes === undefined || processes === undefined || wanted === undefined || files === undefined || functions === undefined) return undefined;
     return {
       takeWanted: () => [...mapEntries(wanted, 4, 4)].map(([key]) => {
         mapDelete(wanted, key);
         return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
       }),
       nodes: { updateMany: (keys, values) => mapUpdateMany(nodes, keys.length, keys, values) },
+      functions: { lookup: (key) => mapLookup(functions, key, this.#plan.kernelMaps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0) },
       files: { update: (key, value) => update(files, key, value) },
       processes: { update: (key, value) => update(processes, key, value), remove: (key) => void mapDelete(processes, key) },
     };

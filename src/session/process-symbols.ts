@@ -9,6 +9,7 @@ import { rootOf } from "../providers/live-binary.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { BuildIdFrame, Frame } from "./events.ts";
+import { InterpretedFunctions } from "./interpreted-functions.ts";
 import type { ProcessMemory } from "./stack-owners.ts";
 import { UnwindCache } from "./unwind-cache.ts";
 import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
@@ -35,6 +36,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   readonly #files: ElfFiles;
   readonly #users: UserSymbols;
   readonly #unwinding: UnwindTables | undefined;
+  #functions: InterpretedFunctions | undefined;
   #takeWanted: (() => readonly number[]) | undefined;
   #wantedTimer: NodeJS.Timeout | undefined;
   /** All probes are in binaries, and not in what every process has. */
@@ -59,6 +61,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     // All processes have the C library: that alone makes none of them likely.
     this.#namesOnly = !names.has(undefined) && !commonLibraries().some((path) => names.has(basename(path)));
     if (!unwinding) return;
+    this.#functions = new InterpretedFunctions((key) => unwinding.maps.functions.lookup(key));
     this.#unwinding = new UnwindTables({
       ...unwinding,
       binaryOf: (mapping, pid) => this.#users.binary(mapping, pid),
@@ -157,6 +160,10 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     return this.#users.frame(address, pid);
   }
 
+  interpreted(address: bigint, pid: number): Frame | undefined {
+    return this.#functions?.frame(address, pid);
+  }
+
   signalReturn(address: bigint, pid: number): Frame | undefined {
     this.read();
     return this.#users.signalReturn(address, pid);
@@ -170,6 +177,10 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   /** How many processes had addresses that could not be named, since nothing is known of their code. */
   get nameless(): number {
     return this.#users.nameless.size;
+  }
+
+  get namelessFunctions(): number {
+    return this.#functions?.nameless.size ?? 0;
   }
 
   place(address: bigint, pid: number): BuildIdFrame | undefined {

@@ -114,6 +114,10 @@ function namelessText(processes: number): string {
   return `addresses of ${processes === 1 ? "1 process have" : `${processes} processes have`} no names: the code was not known any more, or not yet, when the process had ended`;
 }
 
+function namelessFunctionsText(functions: number): string {
+  return `${functions === 1 ? "1 interpreted function has" : `${functions} interpreted functions have`} no name: the process's memory did not tell one`;
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 class LiveSession implements Session {
@@ -485,7 +489,8 @@ class LiveSession implements Session {
       for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
     }
     // What was asked to be named is known now.
-    const { nameless } = this.#symbols;
+    const { nameless, namelessFunctions } = this.#symbols;
+    if (namelessFunctions > 0) consumer.trouble({ kind: "message", text: `WARNING: ${namelessFunctionsText(namelessFunctions)}` });
     if (nameless > 0) consumer.trouble({ kind: "message", text: `WARNING: ${namelessText(nameless)}` });
     this.#tellRefusals();
     consumer.flush();

@@ -55,6 +55,11 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return this.#processes?.nameless ?? 0;
   }
 
+  /** How many interpreted functions could not be named. */
+  get namelessFunctions(): number {
+    return this.#processes?.namelessFunctions ?? 0;
+  }
+
   kernel(address: bigint): Frame {
     const known = this.#kernelFrames.get(address);
     if (known) return known;
@@ -80,6 +85,10 @@ export class LiveSymbols implements SymbolResolver, Disposable {
 
   user(address: bigint, pid: number): Frame {
     return this.processes.user(address, pid);
+  }
+
+  interpreted(address: bigint, pid: number): Frame | undefined {
+    return this.processes.interpreted(address, pid);
   }
 
   signalReturn(address: bigint, pid: number): Frame | undefined {

@@ -5,9 +5,10 @@ import { CallFrames } from "../debuginfo/call-frames.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
 import { keyOf, vdsoPath, type FileKey } from "./elf-files.ts";
+import { Interpreters, withInterpreter } from "./interpreters.ts";
 import type { UnwindCache } from "./unwind-cache.ts";
 import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
-import type { CodeMapping } from "./user-symbols.ts";
+import { biasOf, type CodeMapping } from "./user-symbols.ts";
 
 /** The kernel's maps, as far as tables care. */
 export interface UnwindMaps {
@@ -15,6 +16,8 @@ export interface UnwindMaps {
   takeWanted(): readonly number[];
   readonly nodes: { updateMany(numbers: Uint32Array, nodes: Uint8Array): void };
   readonly files: { update(key: Uint8Array, value: Uint8Array): void };
+  /** What was copied of interpreted functions. */
+  readonly functions: { lookup(key: Uint8Array): Uint8Array | undefined };
   readonly processes: { update(key: Uint8Array, value: Uint8Array): void; remove(key: Uint8Array): void };
 }
 
@@ -52,6 +55,7 @@ export interface UnwindTablesOptions {
 export class UnwindTables implements Disposable {
   readonly #options: UnwindTablesOptions;
   readonly #nodes: UnwindNodes;
+  readonly #interpreters: Interpreters;
   readonly #binaries = new Map<Elf, Binary | Job | undefined>();
   readonly #processes = new Map<number, readonly CodeMapping[]>();
   readonly #asked = new Set<number>();
@@ -63,6 +67,7 @@ export class UnwindTables implements Disposable {
 
   constructor(options: UnwindTablesOptions) {
     this.#options = options;
+    this.#interpreters = new Interpreters((mapping, pid) => options.binaryOf(mapping, pid)?.elf, options.trouble);
     this.#nodes = new UnwindNodes((numbers, nodes) => options.maps.nodes.updateMany(numbers, nodes));
   }
 
@@ -113,7 +118,7 @@ export class UnwindTables implements Disposable {
     ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
     // Without any, it has just begun another program: then the kernel had better not know it.
     if (ranges.length === 0) return this.#options.maps.processes.remove(numberKey(pid));
-    this.#write(() => this.#options.maps.processes.update(numberKey(pid), rowsEntry(ranges, mappingsKept)));
+    this.#write(() => this.#options.maps.processes.update(numberKey(pid), withInterpreter(rowsEntry(ranges, mappingsKept), this.#interpreters.entry(pid, mappings))));
   }
 
   #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {
@@ -227,16 +232,6 @@ function treeRanges(piece: { readonly start: bigint; readonly end: bigint }, map
     const end = high + bias < piece.end ? high + bias : piece.end;
     return start < end ? [{ start, end, root, shift: Number(start - bias - low) }] : [];
   });
-}
-
-/** What was added to the file's addresses when it was mapped. Segments begin anywhere in their first page, mappings with it. */
-function biasOf({ start, end, offset }: CodeMapping, elf: Elf): bigint | undefined {
-  for (const segment of elf.segments) {
-    if (segment.type !== PT_LOAD) continue;
-    const from = BigInt(segment.offset);
-    if (offset < from + BigInt(segment.fileSize) && offset + (end - start) > from) return start - (offset - from + segment.address);
-  }
-  return undefined;
 }
 
 /** The trees of a binary by where their code is in its file. */

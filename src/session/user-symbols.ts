@@ -2,6 +2,7 @@
 // the time its stack is printed, so its mappings are known from what the kernel tells of it (`apply`), or are read when
 // it is first seen (`notice`).
 import { statSync } from "node:fs";
+import type { Elf } from "../debuginfo/elf.ts";
 import { readOthersFile } from "../linux/others-files.ts";
 import type { PerfRecord } from "../linux/perf-records.ts";
 import { mappedFile, processMaps, status, withoutDeleted, type Mapping } from "../linux/procfs.ts";
@@ -69,6 +70,18 @@ export interface CodeMapping {
   readonly identity: string;
   readonly path: string;
 }
+
+/** What was added to the file's addresses when it was mapped. Segments begin anywhere in their first page, mappings with it. */
+export function biasOf({ start, end, offset }: CodeMapping, elf: Elf): bigint | undefined {
+  for (const segment of elf.segments) {
+    if (segment.type !== PT_LOAD) continue;
+    const from = BigInt(segment.offset);
+    if (offset < from + BigInt(segment.fileSize) && offset + (end - start) > from) return start - (offset - from + segment.address);
+  }
+  return undefined;
+}
+
+const PT_LOAD = 1;
 
 interface Process {
   /**

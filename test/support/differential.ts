@@ -177,6 +177,7 @@ export class Differential implements Disposable {
           case "packets":
           case "unwind-nodes":
           case "unwind-files":
+          case "unwind-functions":
           case "unwind-wanted":
           case "unwind-processes": throw new Error("random programs are not governed, and take neither stacks nor packets");
           case "map":

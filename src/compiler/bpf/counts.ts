@@ -1,7 +1,7 @@
 // Counters of what went wrong, in this CPU's stripe: a few instructions, off the usual way.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { refusalOffsets, resultCounters } from "../refusals.ts";
-import { cutStack } from "../unwind-layout.ts";
+import { cutStack } from "../unwound-stack.ts";
 import { behind } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
@@ -80,12 +80,10 @@ export function countCutLoop(scope: FunctionScope, loop: number): void {
 /** An unwound stack ended early: why is one of `cutStack`. */
 export function countCut(scope: FunctionScope, why: Register): void {
   const { emitter } = scope;
-  const known = emitter.label();
-  emitter.branchConstant(Jump.JNE, why, BigInt(cutStack.broken), known);
-  count(scope, scope.cutOffset);
-  emitter.bind(known);
-  const other = emitter.label();
-  emitter.branchConstant(Jump.JEQ, why, BigInt(cutStack.broken), other);
-  count(scope, scope.cutOffset + 8);
-  emitter.bind(other);
+  for (const reason of Object.values(cutStack)) {
+    const other = emitter.label();
+    emitter.branchConstant(Jump.JNE, why, BigInt(reason), other);
+    count(scope, scope.cutOffset + (reason - 1) * 8);
+    emitter.bind(other);
+  }
 }

@@ -31,6 +31,8 @@ export interface GenerateOptions {
   readonly returnInstances?: ReturnInstances | undefined;
   /** Where the kernel keeps which file is mapped, for the unwinder; undefined where it cannot ask. */
   readonly mappedFiles?: MappedFiles | undefined;
+  /** Where the kernel keeps the current thread's pointer, in struct task_struct, for the unwinder. */
+  readonly threadPointer?: number | undefined;
   /** With `-k`: where in the stripe the failures of each watched place are counted. */
   readonly watchOffsets?: readonly number[];
   /** In the stripe: where each loop counts how often it was cut short. */

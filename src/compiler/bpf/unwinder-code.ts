@@ -3,6 +3,7 @@ import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
 import type { RelocationNote } from "./machine.ts";
+import { unwoundAddresses } from "./unwinding.ts";
 
 /** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
 export const slot = { key: -8, words: -24, limit: -32, root: -40, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
@@ -17,7 +18,7 @@ export const goesOn = 104;
 export const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
 
 /** The kernel maps that the session keeps for it, by index. */
-export interface UnwinderMaps { readonly processes: number; readonly nodes: number; readonly wanted: number; readonly files: number }
+export interface UnwinderMaps { readonly processes: number; readonly nodes: number; readonly wanted: number; readonly files: number; readonly functions: number }
 
 export class UnwinderCode {
   readonly assembler: Assembler<RelocationNote>;
@@ -110,3 +111,27 @@ export class UnwinderCode {
 function baseOf(at: number): number {
   return at < 0 ? FRAME : MEMORY;
 }
+
+/** Keeps an address, and mixes it into the number that stands for the stack. */
+export function noteAddress(code: UnwinderCode, address: number): void {
+  const a = code.assembler;
+  code.move(1, COUNT);
+  a.aluImmediate(Alu.LSH, true, 1, 3);
+  code.move(2, MEMORY);
+  a.alu(Alu.ADD, true, 2, 1);
+  a.store(8, 2, unwoundAddresses, address);
+  code.load(1, slot.hash);
+  mixIn(code, address);
+  code.store(slot.hash, 1);
+}
+
+/** Mixes a register into r1. */
+export function mixIn({ assembler: a }: UnwinderCode, register: number): void {
+  a.alu(Alu.XOR, true, 1, register);
+  a.constant64(2, hashFactor);
+  a.alu(Alu.MUL, true, 1, 2);
+  a.alu(Alu.MOV, true, 2, 1);
+  a.aluImmediate(Alu.RSH, true, 2, 32);
+  a.alu(Alu.XOR, true, 1, 2);
+}
+const hashFactor = 0x9e3779b97f4a7c15n;

@@ -2,7 +2,8 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { MappedFiles } from "../mapped-files.ts";
-import { cutStack, fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import { fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import { cutStack } from "../unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { area, last, MAPPINGS, MEMORY, slot, type UnwinderCode } from "./unwinder-code.ts";
 

@@ -9,11 +9,12 @@ import type { Capabilities, PidNamespace } from "../../language/check/checked.ts
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { KernelMap } from "../plan.ts";
 import type { ReturnInstances } from "../return-instances.ts";
-import { cutStack } from "../unwind-layout.ts";
+import { cutStack } from "../unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import type { GenerateOptions } from "./scope.ts";
-import { ADDRESS, area, COUNT, goesOn, last, MAPPINGS, MEMORY, slot, UnwinderCode } from "./unwinder-code.ts";
+import { ADDRESS, area, COUNT, goesOn, last, MAPPINGS, MEMORY, noteAddress, slot, UnwinderCode } from "./unwinder-code.ts";
 import { followRule } from "./unwinder-frames.ts";
+import { beginInterpreted, meetInterpreter, tellInterpreted } from "./unwinder-interpreters.ts";
 import { findRule, writeMappedFile } from "./unwinder-places.ts";
 import { unwoundAddresses } from "./unwinding.ts";
 
@@ -21,7 +22,6 @@ import { unwoundAddresses } from "./unwinding.ts";
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
 /** What a callback is given: the limit, the memory for the result and the process's mappings, in the frame from here on. */
 const given = { at: -32, limit: 0, memory: 8, mappings: 16 } as const;
-const hashFactor = 0x9e3779b97f4a7c15n;
 
 interface Subprogram { readonly name: string; readonly label: Label }
 
@@ -31,14 +31,14 @@ interface Subprogram { readonly name: string; readonly label: Label }
  */
 export function writeUnwinder(assembler: Assembler<RelocationNote>, unwinder: Label, options: GenerateOptions): Subprogram[] {
   const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
-  const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files") };
+  const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files"), functions: find("unwind-functions") };
   const { returnInstances, mappedFiles, capabilities } = options;
   const code = new UnwinderCode(assembler, maps, capabilities.mayGoto);
   const mappedFile = mappedFiles && assembler.label();
   const round = callsRounds(capabilities) ? assembler.label() : undefined;
   const written: Subprogram[] = [{ name: "unwind", label: unwinder }];
   assembler.bind(unwinder);
-  writeWalk(code, capabilities.pidNamespace, returnInstances, mappedFile, round);
+  writeWalk(code, capabilities.pidNamespace, returnInstances, mappedFile, round, options.threadPointer);
   if (round !== undefined) written.push({ name: "unwind_frame", label: round });
   if (mappedFiles && mappedFile !== undefined) {
     written.push({ name: "mapped_file", label: mappedFile });
@@ -56,11 +56,14 @@ function callsRounds({ kernel, mayGoto }: Capabilities): boolean {
 /** `mappedFile`: undefined where the kernel cannot be asked. `called`: a round is a function of its own, there, that bpf_loop calls. */
 function writeWalk(
   code: UnwinderCode, pidNamespace: PidNamespace | undefined, instances: ReturnInstances | undefined, mappedFile: Label | undefined, called: Label | undefined,
+  threadPointer: number | undefined,
 ): void {
   const a = code.assembler;
   const none = a.label();
   // Of what is kept in memory the verifier knows nothing, so that a round looks like the one before.
   const counted = code.mayGoto || called !== undefined;
+  // Where the verifier walks every round, what a round does has to be little.
+  const steps = counted && threadPointer !== undefined ? { threadPointer, follow: a.label(), functions: code.maps.functions } : undefined;
   begin(code, instances, mappedFile !== undefined, pidNamespace, none);
   if (called !== undefined) {
     code.store(goesOn, ADDRESS);
@@ -86,9 +89,14 @@ function writeWalk(
     code.load(1, slot.limit);
     a.jumpIf(Jump.JGE, true, COUNT, 1, code.done);
   }
-  noteAddress(code);
+  if (steps) tellInterpreted(code, steps);
+  noteAddress(code, ADDRESS);
   code.add(COUNT, 1);
   if (counted) a.store(4, MEMORY, 0, COUNT);
+  if (steps) {
+    meetInterpreter(code, steps);
+    a.bind(steps.follow);
+  }
   code.load(1, slot.limit);
   a.jumpIf(Jump.JGE, true, COUNT, 1, code.done);
   findRule(code, mappedFile);
@@ -160,6 +168,7 @@ function begin(code: UnwinderCode, instances: ReturnInstances | undefined, asksF
   }
   a.storeImmediate(8, MEMORY, slot.hash, 0);
   code.store(slot.call, ADDRESS);
+  beginInterpreted(code);
   // The key is still the process's, for whom it may concern.
   if (instances) {
     a.load(8, false, 1, COUNT, instances.utask);
@@ -183,24 +192,6 @@ function begin(code: UnwinderCode, instances: ReturnInstances | undefined, asksF
     a.storeImmediate(8, MEMORY, last.size, 0);
     a.storeImmediate(8, FRAME, slot.root, 0);
   }
-}
-
-/** Keeps the address, and mixes it into the number that stands for the stack. */
-function noteAddress(code: UnwinderCode): void {
-  const a = code.assembler;
-  code.move(1, COUNT);
-  a.aluImmediate(Alu.LSH, true, 1, 3);
-  code.move(2, MEMORY);
-  a.alu(Alu.ADD, true, 2, 1);
-  a.store(8, 2, unwoundAddresses, ADDRESS);
-  code.load(1, slot.hash);
-  a.alu(Alu.XOR, true, 1, ADDRESS);
-  a.constant64(2, hashFactor);
-  a.alu(Alu.MUL, true, 1, 2);
-  code.move(2, 1);
-  a.aluImmediate(Alu.RSH, true, 2, 32);
-  a.alu(Alu.XOR, true, 1, 2);
-  code.store(slot.hash, 1);
 }
 
 /** Gives the stack's number, or 0 at `none`. `counted`: how many frames there are is in memory. */

@@ -1,0 +1,222 @@
+// Stacks of interpreted programs, frame by frame as the programs themselves tell them.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bpfObjects, compileC, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
+
+const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64" : false;
+const deadline = 60_000;
+
+/** Pythons of this machine, one a version; more can be named with STROBE_PYTHONS, separated by colons. */
+function pythons(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const command of ["python3", "python3.11", "python3.12", "python3.13", "python3.14", ...(process.env.STROBE_PYTHONS ?? "").split(":")]) {
+    if (command === "") continue;
+    const { stdout, status } = spawnSync(command, ["-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"], { encoding: "utf8" });
+    const [version, path] = stdout?.trim().split(" ") ?? [];
+    if (status === 0 && version !== undefined && path !== undefined && Number(version.slice(2)) >= 11) found.set(version, found.get(version) ?? path);
+  }
+  return found;
+}
+
+/** Calls in all ways that frames are made, in an order that a seed decides; at the bottom `note` tells the stack, then getsid is called. */
+const wanders = `
+import asyncio, functools, os, sys, threading
+seed = 7
+noted = open(sys.argv[1], "w")
+def turn(n):
+    global seed
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff
+    return (seed >> 8) % n
+def note():
+    frame = sys._getframe(1)
+    while frame is not None:
+        noted.write("%s:%d " % (frame.f_code.co_qualname.replace(" ", "_"), frame.f_lineno))
+        frame = frame.f_back
+    noted.write("\\n")
+    return 0
+def plain(depth):
+    x = depth
+    wander(
+        depth - 1)
+    return x
+def generator(depth):
+    yield 1
+    wander(depth - 1)
+    yield 2
+def through_generator(depth):
+    for value in generator(depth):
+        pass
+def delegating(depth):
+    def outer():
+        yield from generator(depth)
+    list(outer())
+def by_sort(depth):
+    once = [depth]
+    def key(x):
+        if once:
+            wander(once.pop() - 1)
+        return x
+    sorted([3, 1, 2], key=key)
+class Thing:
+    def __init__(self, depth):
+        if depth > 0: wander(depth - 1)
+    def __getattr__(self, name):
+        wander(int(name[1:]) - 1)
+        return 1
+    def method(self, depth):
+        wander(depth - 1)
+    @staticmethod
+    def still(depth):
+        wander(depth - 1)
+    @property
+    def prop(self):
+        return self.method(2)
+def constructs(depth): Thing(depth)
+def attribute(depth): getattr(Thing(0), "a%d" % depth)
+def method(depth): Thing(0).method(depth)
+def static(depth): Thing.still(depth)
+def comprehension(depth): return [wander(depth - 1) for _ in range(1)]
+def executes(depth): exec("def made(d):\\n\\n  wander(d - 1)\\nmade(%d)" % depth, globals())
+def raises(depth):
+    try:
+        try:
+            raise KeyError(depth)
+        finally:
+            wander(depth - 1)
+    except KeyError:
+        pass
+def caught(depth):
+    try:
+        {}[depth]
+    except KeyError as error:
+        wander(error.args[0] - 1)
+def partial(depth): functools.partial(wander, depth - 1)()
+def mapped(depth): list(map(lambda d: wander(d - 1), [depth]))
+def größe(depth): wander(depth - 1)
+def 名前(depth): wander(depth - 1)
+def coroutine(depth):
+    async def inner(): wander(depth - 1)
+    async def middle(): await inner()
+    try: middle().send(None)
+    except StopIteration: pass
+ways = [plain, through_generator, delegating, by_sort, constructs, attribute, method, static, comprehension, executes, raises, caught, partial, mapped, größe, 名前, coroutine]
+def wander(depth):
+    if depth <= 0:
+        os.getsid(note())
+        return
+    ways[turn(len(ways))](depth)
+def loop(times):
+    for _ in range(times):
+        wander(turn(9))
+sys.stdin.readline()
+loop(300)
+thread = threading.Thread(target=loop, args=(100,))
+thread.start()
+thread.join()
+asyncio.run(asyncio.sleep(0))
+noted.close()
+`;
+
+const folder = temporaryFolder();
+let objects = "";
+before(() => { objects = skip === false ? bpfObjects() : ""; });
+after(async () => {
+  folder.remove();
+  if (skip === false) await nothingLeft(objects);
+});
+
+/** Runs a command that waits for a line, with a script over it; gives the stacks that the script printed, each a line a frame. */
+async function stacksOf(command: readonly string[], script: string): Promise<string[][]> {
+  const [program = "", ...rest] = command;
+  const child = spawn(program, rest, { stdio: ["pipe", "ignore", "inherit"] });
+  try {
+    const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline });
+    await running.attached;
+    const ended = once(child, "exit");
+    child.stdin.end("\n");
+    assert.deepEqual(await ended, [0, null]);
+    const { stdout, stderr } = await running.outcome;
+    assert.doesNotMatch(stderr, /WARNING/);
+    return stdout.split("STACK").slice(1).map((text) => text.split("\n").map((line) => line.trim()).filter((line) => line !== ""));
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+const found = skip === false ? pythons() : new Map<string, string>();
+test("there is a Python whose frames are known", { skip: skip || (found.size === 0 && "needs Python 3.11 or later") }, () => assert.ok(found.size > 0));
+
+for (const [version, path] of found) {
+  test(`Python ${version}: four hundred stacks are what the program tells`, { timeout: 2 * deadline }, async () => {
+    const [script, noted] = [join(folder.path, "wanders.py"), join(folder.path, `noted-${version}`)];
+    writeFileSync(script, wanders);
+    const stacks = await stacksOf([path, script, noted], 'uprobe:libc:getsid { printf("STACK%s", ustack); }');
+    const theirs = readFileSync(noted, "utf8").trim().split("\n");
+    const ours = stacks.map((frames) => frames.filter((frame) => frame.endsWith(" [python]"))
+      .map((frame) => frame.replace(/^(.*) \((.*):(\d+)\) \[python\]$/, (_, name: string, _file: string, line: string) => `${name.replaceAll(" ", "_")}:${line}`)));
+    assert.equal(ours.length, 400);
+    ours.forEach((frames, i) => assert.equal(frames.join(" "), theirs[i]?.trim(), `stack ${i}:\n${stacks[i]?.join("\n")}`));
+    // Each run of them stands behind the interpreter's function that runs it: never behind another.
+    for (const frames of stacks) {
+      const before = frames.filter((frame, i) => !frame.endsWith("[python]") && frames[i + 1]?.endsWith("[python]"));
+      assert.deepEqual(before.filter((frame) => !/^(_PyEval_EvalFrameDefault|\[(lib)?python3)/.test(frame)), []);
+    }
+  });
+}
+
+/**
+ * Says that it is Python 3.11, with a thread state, a ring of frames and a code object of its own making: what names them is as long as numbers
+ * go, drives a terminal, or lies at the end of memory.
+ */
+const pretends = `
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+char _PyRuntime[4096];
+const unsigned long Py_Version = 0x030b02f0;
+static char state[256], cframe[64], frames[2][80], code[256], name[400], table[64];
+__attribute__((noinline)) int hit(int x) { __asm__ volatile("" :: "r"(x) : "memory"); return x + 1; }
+__attribute__((noinline)) int _PyEval_EvalFrameDefault(int x) { return hit(x) + 1; }
+#define WORD(at, value) (*(unsigned long *)(at) = (unsigned long)(value))
+int main(int argc, char **argv) {
+	pthread_key_t key;
+	char c, *edge = (char *)mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4096 - 100;
+	munmap(edge + 100, 4096);
+	pthread_key_create(&key, 0);
+	pthread_setspecific(key, state);
+	*(int *)(_PyRuntime + 592) = 1;
+	*(int *)(_PyRuntime + 596) = key;
+	WORD(state + 152, pthread_self());
+	WORD(state + 56, cframe);
+	WORD(cframe + 8, frames[0]);
+	for (int i = 0; i < 2; i++) { WORD(frames[i] + 32, code); WORD(frames[i] + 48, frames[1 - i]); WORD(frames[i] + 56, code + 184); }
+	WORD(name + 16, argv[1][0] == 'l' ? -1ul >> 1 : 9);
+	WORD(name + 32, 1 << 2 | 1 << 5 | 1 << 6);
+	memcpy(name + 48, "\\x1b[31mred\\n", 10);
+	WORD(edge + 16, 1 << 20); WORD(edge + 32, 1 << 2 | 1 << 5 | 1 << 6); memset(edge + 48, 'f', 52);
+	memset(table + 32, 0xff, 32); WORD(table + 16, 1ul << 60);
+	WORD(code + 112, argv[1][0] == 'e' ? edge : name); WORD(code + 120, 1); WORD(code + 128, name); WORD(code + 136, argv[1][0] == 'w' ? (char *)8 : table);
+	if (argv[1][0] == 'c') WORD(frames[1] + 48, 0xdeadbeef);
+	return read(0, &c, 1) == 1 && _PyEval_EvalFrameDefault(argc) > 0 ? 0 : 1;
+}
+`;
+
+const compiles = spawnSync("gcc", ["--version"]).status === 0;
+for (const [way, told] of Object.entries({ ring: 125, long: 125, edge: 125, wild: 125, cut: 2 })) {
+  test(`a program that pretends to be Python: ${way}`, { timeout: 2 * deadline, skip: skip || (!compiles && "needs gcc") }, async () => {
+    const path = compileC(folder.path, "python3-not", pretends, ["-O1", "-rdynamic", "-fno-optimize-sibling-calls"]);
+    const [stack = []] = await stacksOf([path, way], `uprobe:${path}:hit { printf("STACK%s", ustack); }`);
+    assert.deepEqual(stack.slice(0, 2).map((frame) => frame.replace(/\+.*/, "")), ["hit", "_PyEval_EvalFrameDefault"]);
+    const frames = stack.filter((frame) => frame.endsWith("[python]"));
+    assert.equal(frames.length, told);
+    for (const frame of frames) assert.match(frame, /^[ -~]*$/);
+    if (told > 100) assert.equal(stack.at(-1), "[no more than 127 frames are kept]");
+    else assert.match(stack.at(-1) ?? "", /^_start\+/);
+  });
+}
