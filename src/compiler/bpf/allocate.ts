@@ -12,8 +12,8 @@ import { TooLarge } from "./too-large.ts";
 
 interface Interval {
   readonly register: Register;
-  /** Pairs of [from, to): instruction i reads at 2i and writes at 2i + 1. From the last to the first. */
-  readonly ranges: number[];
+  /** Pairs of [from, to): instruction i reads at 2i and writes at 2i + 1. From the last to the first, or from the first to the last. */
+  ranges: number[];
   weight: number;
   /** Registers it is copied from or to. */
   copies: Register[] | undefined;
@@ -185,7 +185,7 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
 
 /**
  * A register and its copy are one where they are never needed apart: gives which each is now, and puts what is known of both
- * into that one's interval.
+ * into that one's interval. What one that is many by now has is added to, not copied: a variable may be written ten thousand times.
  */
 function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | undefined)[], apart: ReadonlySet<Register>): Int32Array {
   const one = Int32Array.from(intervals, (_, register) => register);
@@ -200,43 +200,92 @@ function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | 
     }
     return current;
   };
+  /** Of those that are looked at: ranges from the first to the last. Joined are mostly what comes next in the code. */
+  const ranges = new Map<Register, number[]>();
+  const rangesOf = (interval: Interval): number[] => {
+    const known = ranges.get(interval.register);
+    if (known !== undefined) return known;
+    const turned = forwards(interval.ranges);
+    ranges.set(interval.register, turned);
+    return turned;
+  };
+  const joined = new Map<Register, Copies>();
   for (const instruction of code) {
     if (instruction.kind !== "move" || instruction.narrow || instruction.dst < FIRST_VIRTUAL || instruction.src < FIRST_VIRTUAL) continue;
     const [to, from] = [find(instruction.dst), find(instruction.src)];
     const [copy, original] = [intervals[to], intervals[from]];
-    if (to === from || copy === undefined || original === undefined || apart.has(to) || apart.has(from) || meet(copy.ranges, original.ranges)) continue;
+    if (to === from || copy === undefined || original === undefined || apart.has(to) || apart.has(from)) continue;
+    const [own, others] = [rangesOf(copy), rangesOf(original)];
+    const [long, short] = own.length > others.length ? [own, others] : [others, own];
+    if (meet(long, short)) continue;
+    insert(long, short);
     one[to] = from;
     intervals[to] = undefined;
-    intervals[from] = {
-      register: from, ranges: merged(copy.ranges, original.ranges), weight: copy.weight + original.weight,
-      copies: (copy.copies ?? []).concat(original.copies ?? []),
-      // Without the copying.
-      definitions: copy.definitions + original.definitions - 1, definition: original.definition,
-    };
+    ranges.delete(to);
+    ranges.set(from, long);
+    joined.set(from, [joined.get(to) ?? copy.copies, joined.get(from) ?? original.copies]);
+    joined.delete(to);
+    original.weight += copy.weight;
+    // Without the copying.
+    original.definitions += copy.definitions - 1;
+  }
+  for (const [register, copies] of joined) {
+    const interval = intervals[register];
+    if (interval === undefined) continue;
+    interval.ranges = ranges.get(register) ?? interval.ranges;
+    interval.copies = flat(copies);
   }
   return one.map((_, register) => find(register));
 }
 
-/** Ranges from the last to the first, as both are. */
-function merged(a: readonly number[], b: readonly number[]): number[] {
-  // A variable that is written again and again: all of one is behind all of the other.
-  if (a.length === 0 || b.length === 0 || a[a.length - 2] > b[0]) return a.concat(b);
-  if (b[b.length - 2] > a[0]) return b.concat(a);
-  const all: number[] = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    if (j >= b.length || (i < a.length && a[i] > b[j])) all.push(a[i++], a[i++]);
-    else all.push(b[j++], b[j++]);
+/** Of one register, or of two that became one. */
+type Copies = readonly Register[] | undefined | readonly [Copies, Copies];
+
+function flat(copies: Copies): Register[] {
+  const all: Register[] = [];
+  const pending: (Copies | Register)[] = [copies];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next === "number") all.push(next);
+    else for (let i = (next?.length ?? 0) - 1; i >= 0; i--) pending.push(next?.[i]);
   }
   return all;
 }
 
-function meet(a: readonly number[], b: readonly number[]): boolean {
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] >= b[j + 1]) i += 2;
-    else if (b[j] >= a[i + 1]) j += 2;
-    else return true;
+/** Pairs that come from the last to the first. */
+function forwards(ranges: readonly number[]): number[] {
+  const turned: number[] = [];
+  for (let i = ranges.length - 2; i >= 0; i -= 2) turned.push(ranges[i], ranges[i + 1]);
+  return turned;
+}
+
+/** Ranges from the first to the last, as all are from here on. `short` is looked up in `long`. */
+function meet(long: readonly number[], short: readonly number[]): boolean {
+  for (let j = 0; j < short.length; j += 2) {
+    // The first that ends behind where this one begins.
+    let [low, high] = [0, long.length / 2];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (long[middle * 2 + 1] > short[j]) high = middle;
+      else low = middle + 1;
+    }
+    if (low * 2 < long.length && long[low * 2] < short[j + 1]) return true;
   }
   return false;
+}
+
+/** Adds ranges that meet none. */
+function insert(into: number[], ranges: readonly number[]): void {
+  let i = into.length - 2;
+  let j = ranges.length - 2;
+  for (const end of ranges) into.push(end);
+  for (let at = into.length - 2; j >= 0; at -= 2) {
+    const [from, source] = i >= 0 && into[i] > ranges[j] ? [i, into] : [j, ranges];
+    into[at] = source[from];
+    into[at + 1] = source[from + 1];
+    if (source === into) i -= 2;
+    else j -= 2;
+  }
 }
 
 /** Those that calls leave nothing in come first. */
@@ -275,9 +324,12 @@ function priorityOf({ ranges, weight }: Interval): number {
 
 /** The register of one that it is copied from or to. */
 function wish({ copies = [], ranges }: Interval, busy: readonly Points[], one: Int32Array, assigned: Int8Array): Register | undefined {
+  let tried = 0;
   for (const other of copies) {
     const register = other < FIRST_VIRTUAL ? other : assigned[one[other]];
-    if (register >= 0 && register < FRAME && !busy[register].meets(ranges)) return register;
+    if (register < 0 || register >= FRAME || (tried >> register & 1) !== 0) continue;
+    if (!busy[register].meets(ranges)) return register;
+    tried |= 1 << register;
   }
   return undefined;
 }
