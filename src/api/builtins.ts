@@ -204,6 +204,8 @@ export const override = builtin<(value: number) => void>("override");
 export const writeUser = builtin<(destination: Address, source: Address, length: number) => bool>("writeUser", "write_user");
 /** Runs a shell command and prints its output. */
 export const system = builtin<Formatted>("system");
+/** Watches an address by the probe `watchpoint:NAME:LENGTH:MODE`, from some time after on. */
+export const watch = builtin<(name: string, address: Address) => void>("watch");
 /** Removes a watchpoint. */
 export const unwatch = builtin<(address: Address) => void>("unwatch");
 

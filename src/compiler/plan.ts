@@ -161,7 +161,9 @@ export type SessionAction =
   | { readonly kind: "print-map"; readonly map: number }
   | { readonly kind: "clear-map"; readonly map: number }
   | { readonly kind: "zero-map"; readonly map: number }
-  /** unwatch(address): one field. */
+  /** watch("name", address): the address, the process and the time. */
+  | { readonly kind: "watch"; readonly name: string }
+  /** unwatch(address): the address and the process. */
   | { readonly kind: "unwatch" }
   | { readonly kind: "exit" }
   | { readonly kind: "cat"; readonly format: PrintfFormat }

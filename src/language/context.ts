@@ -92,6 +92,8 @@ export interface Context {
   readonly contextType?: Type;
   /** `func`: a kernel symbol by bpf_get_func_ip ("ip"), the register's value ("register"), or known for the lone site. */
   readonly func?: "kernel" | "user" | "site";
+  /** The name by which watch() gives it addresses. */
+  readonly watchName?: string;
   /** Dereferenced bare pointers (`*arg0`, str(arg0)) are in this space. */
   readonly defaultSpace: AddressSpace;
   /** False where the context cannot tell stacks (none so far) or where pt_regs are absent. */

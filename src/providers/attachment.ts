@@ -64,7 +64,7 @@ export class Attaching {
     for (const site of sites) this.#failed.push({ site, reason: error.message, ofPlace: isAboutSites(error) });
   }
 
-  done(more: Pick<Attachment, "run" | "notes" | "missed" | "closed" | "unwatch" | "executed"> = {}): Attachment {
+  done(more: Pick<Attachment, "run" | "notes" | "missed" | "closed" | "watch" | "unwatch" | "executed"> = {}): Attachment {
     const descriptors = this.#descriptors;
     let open = true;
     return {

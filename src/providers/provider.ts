@@ -114,8 +114,10 @@ export interface Attachment extends Disposable {
    * attached to then.
    */
   executed?(pid: number): void;
-  /** Watchpoints of an address fire no more. */
-  unwatch?(address: bigint): void;
+  /** A handler asked for an address to be watched by the probe of a name: in its process, at a time of CLOCK_BOOTTIME in nanoseconds. */
+  watch?(asked: { readonly name: string; readonly address: bigint; readonly pid: number; readonly time: bigint }): void;
+  /** Watchpoints of an address fire no more; `pid`: of those of watch() the process that asks, strobe's own for all. */
+  unwatch?(address: bigint, pid: number): void;
   /** Events that the kernel knows its probes missed, by site; asked before the descriptors are closed. */
   missed?(): readonly { readonly site: SiteRef; readonly count: number; readonly help?: string }[];
   /** What is left to do once the descriptors are closed. */

@@ -1,7 +1,6 @@
 // watchpoint: memory accesses, by the processor's breakpoint registers.
-import type { Context } from "../language/context.ts";
-import type { Argument } from "../language/context.ts";
-import { voidType, type Type } from "../language/types.ts";
+import type { Argument, Context } from "../language/context.ts";
+import { u64, voidType, type Type } from "../language/types.ts";
 import { LinuxError } from "../linux/error.ts";
 import { disablePerfEvent, PERF_TYPE_BREAKPOINT } from "../linux/perf.ts";
 import { Attaching } from "./attachment.ts";
@@ -14,7 +13,8 @@ import type { ProbeSpec } from "../language/program.ts";
 import { parseCount } from "./quantity.ts";
 import { missing, refused, resolved, wrongParts } from "./resolution.ts";
 import type { Binary, System } from "./system.ts";
-import { watchedVariable } from "./watched-variable.ts";
+import { ArmedWatchpoints, type Armed, type ArmedSite } from "./armed-watchpoints.ts";
+import { unsigned, watchedVariable } from "./watched-variable.ts";
 import { WatchedProcesses, type VariableSite } from "./watched-processes.ts";
 import { hasWildcard } from "./wildcard.ts";
 
@@ -23,13 +23,13 @@ const modes: Readonly<Record<string, number>> = process.arch === "x64"
   ? { w: 2, rw: 3, x: 4 }
   : { r: 1, w: 2, rw: 3, x: 4 };
 
-/** An address, or a variable of a file, which each process has elsewhere. */
-type WatchSite = { readonly address: bigint; readonly length: number; readonly mode: number } | VariableSite;
+/** An address, a variable of a file, which each process has elsewhere, or what handlers say. */
+type WatchSite = { readonly address: bigint; readonly length: number; readonly mode: number } | VariableSite | ArmedSite;
 
 type Name = "watchpoint" | "asyncwatchpoint";
 
 function watch(name: Name, alias: string): Provider {
-  const usage = `${name}:ADDRESS:LENGTH:MODE or ${name}:BINARY:VARIABLE[:LENGTH]:MODE`;
+  const usage = `${name}:ADDRESS:LENGTH:MODE or ${name}:BINARY:VARIABLE[:LENGTH]:MODE or ${name}:NAME:LENGTH:MODE`;
   return {
     name,
     aliases: [alias],
@@ -45,6 +45,7 @@ function watch(name: Name, alias: string): Provider {
       const mode = modes[modeText.split("").sort().join("")];
       if (mode === undefined) return refused(spec, "arguments", `invalid watchpoint mode: \`${modeText}\``, `the modes are ${Object.keys(modes).join(", ")}`);
       const address = parseCount(parts[0]);
+      if (address === undefined && parts.length === 3 && parseCount(parts[1]) !== undefined) return ofHandlers(name, spec, parts, mode, system);
       if (address === undefined) return ofVariable(name, spec, parts.slice(0, -1), mode, system, options);
       if (parts.length > 3) return wrongParts(spec, usage);
       const length = lengthOf(parts[1], address, mode);
@@ -70,6 +71,27 @@ function lengthOf(text: string, address: bigint, mode: number): number | string 
   const length = Number(parseCount(text) ?? 0n);
   if (![1, 2, 4, 8].includes(length)) return `watchpoint length must be one of 1, 2, 4, 8, not \`${text}\``;
   return mode !== modes.x && address % BigInt(length) !== 0n ? `the address must be a multiple of the length, ${length}` : length;
+}
+
+/** `NAME:LENGTH:MODE`: the addresses that handlers give to watch(). */
+function ofHandlers(name: Name, spec: ProbeSpec, [armed, lengthText]: readonly string[], mode: number, system: System): Resolution {
+  const argument = /^(.+)\+(arg\d+)$/.exec(armed);
+  if (argument !== null) {
+    const [, func, value] = argument;
+    return refused(spec, "arguments", "what an argument points to is watched by a handler of its function", `write uprobe:BINARY:${func} { watch("${func}", ${value}); } and ${name}:${func}:${lengthText}:${spec.parts.at(-1)} { … }`);
+  }
+  const length = lengthOf(lengthText, 0n, mode);
+  if (typeof length === "string") return refused(spec, "arguments", length);
+  const data: WatchSite = { armed, length: mode === modes.x ? 8 : length, mode };
+  // The program's memory or the kernel's: what is not there reads as 0.
+  const address = watchedAddress();
+  const type = unsigned(length);
+  const [user, kernel] = (["user", "kernel"] as const).map((space) => inMemory(type, address, { space }).fetch);
+  const args: readonly Argument[] = [
+    { name: "address", type: u64, fetch: address }, { name: "value", type, fetch: { kind: "binary", operator: "|", left: user, right: kernel } },
+  ];
+  const context: Context = { ...watchContext(name, system), args, watchName: armed };
+  return resolved({ context, provider: name, sites: [{ name: `${name}:${spec.parts.join(":")}`, data }] });
 }
 
 function ofVariable(name: Name, spec: ProbeSpec, parts: readonly string[], mode: number, system: System, options: ResolveOptions): Resolution {
@@ -126,11 +148,16 @@ function attachWatchpoints(request: AttachRequest, name: Name): Attachment {
   const { program, pid, report = () => {} } = request;
   const events = new Map<bigint, number[]>();
   const processes: WatchedProcesses[] = [];
+  const armed: ArmedWatchpoints[] = [];
   const own: string[] = [];
   const used = inUse.get(pid ?? everywhere) ?? [];
   inUse.set(pid ?? everywhere, used);
   const attaching = new Attaching(request).each((site) => {
     const data = site.data as WatchSite;
+    if ("armed" in data) {
+      armed.push(new ArmedWatchpoints(program, site.name, data, report));
+      return [];
+    }
     if (used.length >= registers) {
       throw new LinuxError({ call: "perf_event_open", code: 28, doing: `watch ${site.name}`, hint: `the processor watches ${registers} addresses at once, and those are in use: ${used.join(", ")}` });
     }
@@ -147,13 +174,15 @@ function attachWatchpoints(request: AttachRequest, name: Name): Attachment {
     return opened;
   });
   return attaching.done({
-    unwatch: (address) => {
+    unwatch: (address, process) => {
       for (const event of events.get(address) ?? []) disablePerfEvent(event);
       for (const one of processes) one.unwatch(address);
+      for (const one of armed) one.unwatch(address, process);
     },
+    ...(armed.length > 0 ? { watch: (asked: Armed) => { for (const one of armed) one.watch(asked); } } : {}),
     ...(processes.length > 0 && name === "watchpoint" ? { executed: (process: number) => { for (const one of processes) one.executed(process); } } : {}),
     closed: () => {
-      for (const one of processes) one[Symbol.dispose]();
+      for (const one of [...processes, ...armed]) one[Symbol.dispose]();
       for (const one of own) used.splice(used.indexOf(one), 1);
     },
   });

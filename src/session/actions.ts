@@ -21,8 +21,10 @@ export interface ActionTargets {
   exit(code: number): void;
   /** Begins with the command of a system(): what comes behind waits for its end. */
   run(command: string): void;
-  /** Watchpoints of this address fire no more. */
-  unwatch(address: bigint): void;
+  /** The probe of a name watches an address of a process; `time`: CLOCK_BOOTTIME in nanoseconds. */
+  watch(asked: { readonly name: string; readonly address: bigint; readonly pid: number; readonly time: bigint }): void;
+  /** Watchpoints of this address fire no more, as far as they are the asking process's. */
+  unwatch(address: bigint, pid: number): void;
 }
 
 const noKey = new Uint8Array(0);
@@ -44,8 +46,14 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       return (offset) => targets.exit(code(offset));
     }
     case "unwatch": {
-      const [address] = fields;
-      return (offset) => targets.unwatch(memory.view.getBigUint64(offset + address.offset, true));
+      const [address, pid] = fields.map((field) => field.offset);
+      return (offset) => targets.unwatch(memory.view.getBigUint64(offset + address, true), Number(memory.view.getBigUint64(offset + pid, true)));
+    }
+    case "watch": {
+      const { name } = action;
+      const [address, pid, time] = fields.map((field) => field.offset);
+      const at = (offset: number): bigint => memory.view.getBigUint64(offset, true);
+      return (offset) => targets.watch({ name, address: at(offset + address), pid: Number(at(offset + pid)), time: at(offset + time) });
     }
     case "print-map": {
       const top = fieldReader(fields[0], memory, 0);

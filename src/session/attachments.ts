@@ -117,9 +117,14 @@ export class Attachments {
     return waiting.length === 0 ? undefined : (pid) => { for (const attachment of waiting) attachment.executed?.(pid); };
   }
 
+  /** An address is watched from now on. */
+  watch(asked: Parameters<NonNullable<Attachment["watch"]>>[0]): void {
+    for (const attachment of this.#ofProgram.values()) attachment.watch?.(asked);
+  }
+
   /** Watchpoints of an address fire no more. */
-  unwatch(address: bigint): void {
-    for (const attachment of this.#ofProgram.values()) attachment.unwatch?.(address);
+  unwatch(address: bigint, pid: number): void {
+    for (const attachment of this.#ofProgram.values()) attachment.unwatch?.(address, pid);
   }
 
   /** Asked before they are let go of. */

@@ -199,7 +199,8 @@ class LiveSession implements Session {
     return {
       consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
       run: (command) => this.#commands.run(command),
-      unwatch: (address) => this.#attachments.unwatch(address),
+      watch: (asked) => this.#attachments.watch(asked),
+      unwatch: (address, pid) => this.#attachments.unwatch(address, pid),
       exit: (code) => {
         this.#records.deaf = true;
         if (this.#over) this.#end = { ...this.#end, exitCode: code };

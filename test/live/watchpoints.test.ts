@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileWith, missing } from "../support/compilers.ts";
@@ -169,6 +169,97 @@ test("unwatch() of a variable's address", { skip }, async () => {
   const { shown } = await over(`watchpoint:${path}:counter:w { @ = count(); if (args.value == 3) { unwatch(args.address); } }`, "-c", `${path} 20000`);
   const seen = Number(/^@: (\d+)$/.exec(shown)?.[1]);
   assert.ok(seen >= 3 && seen < 40_000, shown);
+});
+
+const objectsSource = `#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+struct session { int id; int state; };
+__attribute__((noinline)) void opened(struct session *s) { __asm__ volatile("" :: "r"(s) : "memory"); }
+__attribute__((noinline)) void closed(struct session *s) { __asm__ volatile("" :: "r"(s) : "memory"); }
+static void step(void) { puts("next"); fflush(stdout); getchar(); }
+int main(void) {
+  struct session *all[6];
+  step();
+  for (int i = 0; i < 6; i++) { all[i] = calloc(1, sizeof **all); opened(all[i]); }
+  step();
+  for (int i = 0; i < 6; i++) for (int w = 1; w <= 10; w++) *(volatile int *)&all[i]->state = w * 10 + i;
+  closed(all[1]);
+  step();
+  for (int i = 0; i < 6; i++) *(volatile int *)&all[i]->state = 1000;
+  getppid();
+  step();
+  for (int i = 1; i <= 9; i++) prctl(PR_SET_PDEATHSIG, i);
+  return 0;
+}
+`;
+
+/** Breakpoints that a process has open: a descriptor each, beside others that it has from the beginning. */
+function events(pid: number | undefined): number {
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`) === "anon_inode:[perf_event]";
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1000 && !holds(); tries++) await new Promise((done) => setTimeout(done, 10));
+  assert.ok(holds());
+}
+
+test("members of objects, from the handler that has them on to the one that lets go of them; four at once", { skip }, async () => {
+  writeFileSync(join(folder.path, "objects.c"), objectsSource);
+  const path = compileWith("gcc", folder.path, "objects.c", "objects", "-O1");
+  const child = spawn(path, { stdio: ["pipe", "pipe", "inherit"] });
+  const next = async (): Promise<void> => {
+    child.stdin.write("\n");
+    await once(child.stdout, "data");
+  };
+  const output = join(folder.path, "output");
+  const script = `uprobe:${path}:opened { watch("state", &args.s->state); }
+    uprobe:${path}:closed { unwatch(&args.s->state); }
+    watchpoint:state:4:w { @writes = count(); @last[args.value % 10] = max(args.value); }
+    tracepoint:syscalls:sys_enter_getppid { $task = (struct task_struct *)curtask; watch("signal", &$task->pdeath_signal); }
+    watchpoint:signal:4:w { @signals = count(); @sum = sum(args.value); }`;
+  try {
+    await once(child.stdout, "data");
+    const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", script]);
+    await running.attached;
+    const before = events(running.child.pid);
+    await next();
+    await until(() => events(running.child.pid) === before + 4);
+    await until(() => (running.stderr().match(/is refused/g) ?? []).length === 2);
+    await next();
+    await until(() => events(running.child.pid) === before + 3);
+    await next();
+    // The kernel's memory is watched on each CPU.
+    await until(() => events(running.child.pid) > before + 3);
+    child.stdin.end("\n");
+    const { stderr } = await running.outcome;
+    const shown = readFileSync(output, "utf8");
+    assert.match(shown, /^@writes: 43$/m, "four of ten, then those of the three that are left");
+    for (const i of [1, 2, 3]) assert.match(shown, new RegExp(`^@last\\[${i}\\]: ${100 + i}$`, "m"));
+    assert.match(shown, /^@last\[0\]: 1000$/m);
+    assert.match(shown, /^@signals: 9$/m);
+    assert.match(shown, /^@sum: 45$/m);
+    assert.match(stderr, /watch\("state", 0x[0-9a-f]+\) is refused: [^]*all of the processor's breakpoint registers are in use[^;]*; it watches (?:0x[0-9a-f]+ of process \d+(?:, )?){4}$/m);
+    assert.match(stderr, /watchpoint:state:4:w: 4 addresses were watched from up to [\d.]+ ms after watch\(\) on: what was done until then is not seen; 2 calls of watch\(\) were refused/);
+    assert.match(stderr, /watchpoint:signal:4:w: 1 address was watched from up to [\d.]+ ms after watch\(\) on/);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("watch() wants the name of a probe and an address", async () => {
+  const refusal = async (script: string): Promise<string> => (await over(script)).said;
+  assert.match(await refusal('interval:s:1 { } tracepoint:sched:sched_switch { watch("stat", curtask); } watchpoint:state:8:w { }'), /no watchpoint has the name "stat"[^]*did you mean `state`/);
+  assert.match(await refusal('tracepoint:sched:sched_switch { watch("state", curtask); }'), /no watchpoint has the name "state"[^]*write a probe watchpoint:state:8:w/);
+  assert.match(await refusal('tracepoint:sched:sched_switch { watch("state", comm); } watchpoint:state:8:w { }'), /watch\(\) wants an address, not/);
+  assert.match(await refusal("watchpoint:opened+arg0:8:w { }"), /write uprobe:BINARY:opened \{ watch\("opened", arg0\); \} and watchpoint:opened:8:w/);
 });
 
 test("the fifth is refused with the four that are in use; what cannot be watched, with its reason", { skip }, async () => {

@@ -6,6 +6,8 @@ import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { EventAction } from "../plan.ts";
 import { literalText, pointed } from "./calls.ts";
+import type { Value } from "../ir.ts";
+import { idValue, plainBuiltin } from "./builtins.ts";
 import { contextOf } from "./fetch.ts";
 import { keyPlace, mapOf } from "./map-access.ts";
 import { addressOf } from "./memory.ts";
@@ -44,7 +46,8 @@ export function action(f: FunctionState, e: Call): boolean {
       send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
       return true;
     }
-    case "unwatch": send(f, e, { kind: "unwatch" }, [field(f, "address", args[0], u64)]); return true;
+    case "watch": send(f, e, { kind: "watch", name: literalText(args[0]) }, [field(f, "address", args[1], u64), computed("pid", () => idValue(f, "pid")), computed("time", () => plainBuiltin(f, "nsecs-boot"))]); return true;
+    case "unwatch": send(f, e, { kind: "unwatch" }, [field(f, "address", args[0], u64), computed("pid", () => idValue(f, "pid"))]); return true;
     case "exit": {
       const code = args[0];
       send(f, e, { kind: "exit" }, code === undefined ? [] : [field(f, "code", code, i64)]);
@@ -67,11 +70,15 @@ export function action(f: FunctionState, e: Call): boolean {
 
 /** What an event asks the session, or whoever listens to it, to do. */
 function isOfSession(name: string): boolean {
-  return ["printf", "errorf", "warnf", "cat", "system", "print", "emit", "time", "join", "clear", "zero", "unwatch", "exit"].includes(name);
+  return ["printf", "errorf", "warnf", "cat", "system", "print", "emit", "time", "join", "clear", "zero", "watch", "unwatch", "exit"].includes(name);
 }
 
 function field(f: FunctionState, name: string, e: Expression, type: Type = e.type): Field {
   return { name, type: plain(type), source: () => f.source(e, type, false) };
+}
+
+function computed(name: string, value: () => Value): Field {
+  return { name, type: u64, source: () => ({ kind: "value", value: value(), width: 8 }) };
 }
 
 /** Without what only the checker cares for. */

@@ -30,6 +30,7 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "override", form: "function", arity: [1, 1], signature: "override(value)", placement: "kernel", statement: true, unsafe: true, kernel: "4.16", type: voidType, doc: "Makes the traced function return a value without running it." },
   { name: "write_user", form: "function", arity: [3, 3], signature: "write_user(destination, source, length)", placement: "kernel", unsafe: true, type: boolType, doc: "Writes into the current process's memory." },
   { name: "system", form: "function", arity: [1, 255], signature: "system(\"command format\", …)", placement: "both", statement: true, unsafe: true, type: voidType, doc: "Runs a shell command and prints its output." },
+  { name: "watch", form: "function", arity: [2, 2], signature: "watch(\"NAME\", address)", placement: "kernel", statement: true, type: voidType, doc: "Watches an address by the probe `watchpoint:NAME:LENGTH:MODE`, from some time after on." },
   { name: "unwatch", form: "function", arity: [1, 1], signature: "unwatch(address)", placement: "both", statement: true, type: voidType, doc: "Removes the watchpoints of an address." },
 
   // ── maps ──

@@ -40,7 +40,7 @@ export function check(
 ): { checked?: CheckedProgram; typed: TypedProgram; diagnostics: Diagnostic[] } {
   const { config, diagnostics } = resolveConfig(program.config, options.env);
   const pass: Pass = {
-    program, names: new TypeNames(program, scope), config, options,
+    program, names: new TypeNames(program, scope), config, options, watchNames: watchNamesOf(probes),
     maps: new Map(), functions: new Map(), expression: checkExpression, changed: false, final: false, diagnostics: [],
   };
   declareMaps(pass, diagnostics);
@@ -232,6 +232,10 @@ function refusePlacement(body: Body, need: KernelNeed): void {
   // A more exact complaint about the same words comes first.
   const said = body.pass.diagnostics.some((d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end);
   if (!said) report(body, "placement", need.span, `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`, "use it in a probe that the kernel runs");
+}
+
+function watchNamesOf(probes: readonly ResolvedProbe[]): string[] {
+  return probes.flatMap(({ variants }) => variants.flatMap(({ context }) => (context === "host" ? [] : context.watchName ?? [])));
 }
 
 /** More probes or programs than somebody said there may be, at the first one too many. */

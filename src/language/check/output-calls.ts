@@ -1,4 +1,5 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
+import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
 import { argumentNumber } from "../builtins/table.ts";
@@ -7,7 +8,7 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { integerLiteral, report, warn } from "./pass.ts";
+import { didYouMean, integerLiteral, report, warn } from "./pass.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -102,6 +103,20 @@ const unwatch: CallCheck = (call, body) => {
   return { ...call, args: [address], type: voidType };
 };
 
+const watch: CallCheck = (call, body) => {
+  const [name, address] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
+  if (name.kind !== "string") {
+    if (name.type.kind !== "unknown") report(body, "arguments", name.span, "watch() wants the name of its probe as a string literal");
+  } else if (!body.pass.watchNames.includes(name.value)) {
+    const { watchNames } = body.pass;
+    report(body, "name", name.span, `no watchpoint has the name "${name.value}"`,
+      watchNames.length === 0 ? `write a probe watchpoint:${name.value}:8:w { … }` : didYouMean(nearest(name.value, watchNames)) ?? `there are ${watchNames.join(", ")}`);
+  }
+  const { kind } = address.type;
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `watch() wants an address, not ${describeOne(address.type)}`);
+  return { ...call, args: [name, address], type: voidType };
+};
+
 const exit: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   for (const arg of args) {
@@ -148,5 +163,5 @@ const assertText: CallCheck = (call, body) => {
 
 export const outputCalls: Readonly<Record<string, CallCheck>> = {
   printf: formatted, debugf: debugged, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
-  print, emit, time, exit, unwatch, join, static_assert: staticAssert, fail, assert_str: assertText,
+  print, emit, time, exit, watch, unwatch, join, static_assert: staticAssert, fail, assert_str: assertText,
 };

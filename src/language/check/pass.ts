@@ -87,6 +87,8 @@ export interface Pass {
   readonly names: TypeNames;
   readonly config: Config;
   readonly options: CheckOptions;
+  /** Probes that watch() gives addresses to. */
+  readonly watchNames: readonly string[];
   readonly maps: Map<string, MapState>;
   readonly functions: Map<string, FunctionState>;
   /** checkExpression of expressions.ts: handed in, since expressions hold statements, which hold expressions. */
