@@ -35,6 +35,8 @@ export interface PointerType {
    * `bpf_get_current_task_btf`), so members can be loaded directly, without a probe read.
    */
   readonly typed?: boolean;
+  /** What its language shows it as, rather than as an address. */
+  readonly shape?: Shape | undefined;
 }
 
 /** A member of a struct or union. A bit-field has a bit width; its bits start `bitOffset` bits after `offset` bytes. */
@@ -88,6 +90,8 @@ export interface Shape {
   readonly form: Form;
   readonly parts: ReadonlyMap<Part, object>;
   readonly types: ReadonlyMap<string, Type>;
+  /** Variables of its own, beside `$it`: the name and what it is at first (an expression). */
+  readonly variables: readonly { readonly name: string; readonly value: object }[];
   /** What stands for nothing, of optional and pointer; of variants, the name of the one that does. */
   readonly none: string;
   /** A choice of alternatives: which of them is the value as it is, without its name. */

@@ -38,7 +38,7 @@ export class DebugTypes {
       case "void":
       case "function": return voidType;
       case "base": return baseType(type);
-      case "typedef": return this.typeOf(behindTypedefs(type));
+      case "typedef": return this.#named(type.name, this.typeOf(behindTypedefs(type)));
       case "pointer": return this.#pointer(() => type.target());
       case "array": {
         const { lengths } = type;
@@ -61,6 +61,14 @@ export class DebugTypes {
     let known: Type | undefined;
     const find = (): Type => this.typeOf(target());
     return { kind: "pointer", space: this.#space, get target() { return (known ??= find()); } };
+  }
+
+  /** Go's maps and channels are pointers with a name. */
+  #named(name: string, type: Type): Type {
+    if (type.kind !== "pointer" || name === "") return type;
+    let shape: { readonly is: Shape | undefined } | undefined;
+    const shapeOf = (): Shape | undefined => (shape ??= { is: this.#shape(name, type) }).is;
+    return { kind: "pointer", space: type.space, get target() { return type.target; }, get shape() { return shapeOf(); } };
   }
 
   #struct(declared: DebugStruct): StructType {

@@ -15,6 +15,7 @@ export interface Description {
   readonly parts: ReadonlyMap<Part, Expression>;
   /** Types that other types are made of: the name, of which (`self`, or one before), the way to a member of it, the number of the argument. */
   readonly types: readonly { readonly name: string; readonly from: string; readonly path: readonly string[]; readonly argument: number }[];
+  readonly variables: readonly { readonly name: string; readonly value: Expression }[];
   readonly none: string;
   readonly bare: string;
 }
@@ -72,7 +73,7 @@ export function parseDescriptions(text: string, file: string): Description[] {
       return;
     }
     if (names.length === 0) throw new DescriptionError(file, number, "expected the name of a type, at the beginning of its line");
-    draft ??= { parts: new Map(), types: [], none: undefined, bare: undefined, form: undefined, line: number };
+    draft ??= { parts: new Map(), types: [], variables: [], none: undefined, bare: undefined, form: undefined, line: number };
     readLine(draft, line.trim(), file, number);
   });
   finish(text.split("\n").length);
@@ -80,7 +81,7 @@ export function parseDescriptions(text: string, file: string): Description[] {
 }
 
 interface Draft {
-  form: Form | undefined; readonly parts: Map<Part, Expression>; readonly types: Description["types"][number][]; none: string | undefined; bare: string | undefined;
+  form: Form | undefined; readonly parts: Map<Part, Expression>; readonly types: Description["types"][number][]; readonly variables: Description["variables"][number][]; none: string | undefined; bare: string | undefined;
   readonly line: number;
 }
 
@@ -94,11 +95,17 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
     const written = /^(\w+)\s+\$?(\w+)((?:\.\w+)*)\s+(\d+)$/.exec(rest);
     if (written === null) return fail("expected `type NAME $self.MEMBER NUMBER`");
     draft.types.push({ name: written[1], from: written[2], path: written[3].split(".").slice(1), argument: Number(written[4]) });
+  } else if (word === "with") {
+    const written = /^(\w+)\s+(.+)$/.exec(rest);
+    if (written === null) return fail("expected `with NAME EXPRESSION`");
+    const value = parseExpressionText(written[2]);
+    if (typeof value === "string") return fail(`with: ${value}`);
+    draft.variables.push({ name: written[1], value });
   } else if ((partNames as readonly string[]).includes(word)) {
     const read = parseExpressionText(rest);
     if (typeof read === "string") return fail(`${word}: ${read}`);
     draft.parts.set(word as Part, read);
-  } else fail(`\`${word}\` is none of ${[...forms, ...partNames, "type", "none", "bare"].join(", ")}`);
+  } else fail(`\`${word}\` is none of ${[...forms, ...partNames, "with", "type", "none", "bare"].join(", ")}`);
 }
 
 const needed: Readonly<Record<Form, readonly (readonly Part[])[]>> = {
@@ -110,8 +117,8 @@ function described(names: readonly NamePattern[], draft: Draft, form: Form, file
   if (!needed[form].some((parts) => parts.every((part) => draft.parts.has(part)))) {
     throw new DescriptionError(file, draft.line, `${form} needs ${needed[form].map((parts) => parts.join(", ")).join("; or ")}`);
   }
-  const { parts, types, none = "none", bare = "" } = draft;
-  return { names, form, parts, types, none, bare };
+  const { parts, types, variables, none = "none", bare = "" } = draft;
+  return { names, form, parts, types, variables, none, bare };
 }
 
 /** `std::vector<T>` names the types that it is made of; anything else is a glob of the whole name. */
@@ -140,8 +147,11 @@ export function shapeFor(name: string, self: StructType | PointerType, made: Typ
       if (type !== undefined) types.set(other, type);
     }
     if (description.types.some((one) => !types.has(one.name))) continue;
-    const { form, parts, none, bare } = description;
-    if ([...parts].every(([part, expression]) => fits(part, new Reader(self, types).typeOf(expression)))) return { form, parts, types, none, bare };
+    const { form, parts, variables, none, bare } = description;
+    const reader = new Reader(self, types);
+    if ([...parts].every(([part, expression]) => fits(part, reader.typeOf(expression))) && variables.every(({ value }) => reader.typeOf(value) !== "missing")) {
+      return { form, parts, types, variables, none, bare };
+    }
   }
   return undefined;
 }

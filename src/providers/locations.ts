@@ -44,7 +44,7 @@ export function valueOf(variable: Variable, seen: Seen): Value {
 
 export function valueAt(declared: DebugType, location: Location, seen: Seen): Value {
   const type = behindTypedefs(declared);
-  if (!isReference(type)) return plainValue(seen.types.typeOf(type), location, seen);
+  if (!isReference(type)) return plainValue(seen.types.typeOf(declared), location, seen);
   const target = type.target();
   if (location.kind === "implicit-pointer") return behind(location, target, seen);
   const pointer = plainValue(seen.types.typeOf(type), location, seen);

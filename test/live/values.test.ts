@@ -1,9 +1,10 @@
 // Values of libraries: a script shows what the program itself prints, by every compiler and library, optimised or not.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { compileWith, missing } from "../support/compilers.ts";
+import { compileWith, missing, runTool } from "../support/compilers.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -55,5 +56,19 @@ for (const level of ["0", "3"]) {
     assert.equal(numbers.length, 19);
     const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
     assert.deepEqual(script.split("\n"), program.split("\n"));
+  });
+}
+
+/** Maps of Go have no order. */
+const inOrder = (line: string): string => (/^\{\d/.test(line) ? `{${line.slice(1, -1).split(/, (?=\d+: )/).sort().join(", ")}}` : line);
+
+for (const flags of [["-gcflags=-N -l"], []]) {
+  test(`values of Go, ${flags.join(" ") || "optimised"}`, { skip: spawnSync("go", ["version"]).status !== 0 && "needs go" }, async () => {
+    source("library.go");
+    const path = join(folder.path, `go${flags.length}`);
+    runTool(folder.path, "go", ["build", ...flags, "-o", path, "library.go"]);
+    const shown = [1, 2, 3, 4, 5, 7].map((number) => `uprobe:${path}:main.see${number} { print(args.v) }`);
+    const { program, script } = await over(path, [...shown, `uprobe:${path}:main.see6 { print(*args.v) }`, `uprobe:${path}:main.see8 { print(len(args.v)) }`].join("\n"));
+    assert.deepEqual(script.split("\n").map(inOrder), program.split("\n").map(inOrder));
   });
 }

@@ -2,7 +2,7 @@
 import type { BinaryOperator, Expression, MemberAccess, Statement, TypeName, Variable } from "../program.ts";
 import type { Span } from "../diagnostic.ts";
 import { sizeOf } from "../layout.ts";
-import type { Part, Shape, StructType, StructVariants, Type } from "../types.ts";
+import type { Part, PointerType, Shape, StructType, StructVariants, Type } from "../types.ts";
 import { i64, u64, unknownType } from "../types.ts";
 import { textCapacity } from "./config.ts";
 import type { Body } from "./pass.ts";
@@ -14,7 +14,7 @@ const innerText = 64;
 /** `levels` remembers how deep in other values the trees are that are made here. */
 interface Made {
   readonly node: Expression;
-  readonly type: StructType;
+  readonly type: StructType | PointerType;
   readonly level: number;
   readonly body: Body;
   readonly levels: WeakMap<Expression, number>;
@@ -25,7 +25,7 @@ let makers = 0;
 
 export class TreeMaker {
   readonly #node: Expression;
-  readonly #type: StructType;
+  readonly #type: StructType | PointerType;
   readonly #level: number;
   readonly #body: Body;
   readonly #span: Span;
@@ -38,7 +38,9 @@ export class TreeMaker {
   constructor({ node, type, level, body, levels, isShaped }: Made) {
     this.#levels = levels;
     this.#isShaped = isShaped;
-    this.#node = node;
+    // The object itself, in expressions about it: not what it is shown as.
+    this.#node = { ...node };
+    levels.set(this.#node, Infinity);
     this.#type = type;
     this.#level = level;
     this.#body = body;
@@ -46,8 +48,12 @@ export class TreeMaker {
   }
 
   whole(): Expression {
-    const { shape, variants } = this.#type;
-    if (shape === undefined || shape.form === "variants") return variants === undefined ? this.#members() : this.#variants(variants, shape);
+    const type = this.#type;
+    const { shape } = type;
+    if (type.kind === "struct" && (shape === undefined || shape.form === "variants")) {
+      return type.variants === undefined ? this.#record(this.#node, type) : this.#variants(type.variants, shape);
+    }
+    if (shape === undefined || shape.form === "variants") return this.#node;
     switch (shape.form) {
       case "text": return this.#text();
       case "list":
@@ -123,7 +129,9 @@ export class TreeMaker {
       const next: Statement = { kind: "expression", expression: { kind: "increment", target: it(), delta: 1, prefix: false, span, type: unknownType }, discard: true, span };
       return { ...whole, before: [this.#declare(it(), data)], walk: { more: { kind: "boolean", value: true, span, type: unknownType }, item, next: [next] } };
     }
-    const [it, before] = [this.#variable("it"), [this.#declare(this.#variable("it"), this.part("begin"))]];
+    const it = this.#variable("it");
+    const own = (this.#type.shape?.variables ?? []).map(({ name, value }) => this.#declare(this.#variable(name), this.#bound(value, this.#type.shape!) as Expression));
+    const before = [...own, this.#declare(it, this.part("begin"))];
     const item: Expression = form === "mapping"
       ? { kind: "tuple", elements: [this.#deeper(this.part("key")), this.#deeper(this.part("value"))], span, type: unknownType } : this.#deeper(this.part("item"));
     const next: Statement = { kind: "assign", target: it, operator: null, value: this.part("next"), span };
@@ -148,11 +156,6 @@ export class TreeMaker {
 
   #choice(test: Expression, value: Expression, none: string): Expression {
     return { kind: "choice", alternatives: [{ test, value }, { name: none, none: true }], span: this.#span, type: unknownType };
-  }
-
-  /** A struct of which a member is more than its bytes. */
-  #members(): Expression {
-    return this.#record(this.#node, this.#type);
   }
 
   #record(object: Expression, struct: StructType): Expression {
@@ -206,7 +209,7 @@ export class TreeMaker {
 
   /** A part of a struct, by where it is. */
   #at(object: Expression, offset: number, type: Type, bits?: { readonly bitOffset: number; readonly bitWidth: number }): MemberAccess {
-    const container = this.#type;
+    const container = this.#type.kind === "struct" ? this.#type : "args";
     return { kind: "member", object, name: "", nameSpan: this.#span, span: this.#span, path: { container, offset, ...bits }, type };
   }
 

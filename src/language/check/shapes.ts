@@ -2,7 +2,7 @@
 import { absentText } from "../absent.ts";
 import type { Context } from "../context.ts";
 import type { Builtin, Expression } from "../program.ts";
-import type { RecordType, Shape, StructType, Type } from "../types.ts";
+import type { PointerType, RecordType, Shape, StructType, Type } from "../types.ts";
 import { u64, unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel } from "./pass.ts";
@@ -12,14 +12,22 @@ import type { TreeMaker } from "./shape-trees.ts";
 const deepest = 4;
 /** The shape of a struct in place or behind a pointer. */
 export function shapeOf(type: Type): Shape | undefined {
+  const of = shapedIn(type);
+  return of?.shape;
+}
+
+/** What of a type has a shape: itself, or what it points to. */
+function shapedIn(type: Type): StructType | PointerType | undefined {
+  if (type.kind === "pointer" && type.shape !== undefined) return type;
   const struct = type.kind === "pointer" ? type.target : type;
-  return struct.kind === "struct" ? struct.shape : undefined;
+  return struct.kind === "struct" ? struct : undefined;
 }
 
 const shaped = new WeakMap<StructType, boolean>();
 
 /** Whether a struct, or something in it, is more than its bytes tell. */
 export function isShaped(type: Type): boolean {
+  if (type.kind === "pointer") return type.shape !== undefined;
   if (type.kind !== "struct" || !("shape" in type)) return false;
   let known = shaped.get(type);
   if (known === undefined) {
@@ -37,10 +45,10 @@ function memberShaped(type: StructType): boolean {
 /** How deep in other values the trees are that are made here. */
 const levels = new WeakMap<Expression, number>();
 /** What stands for a node of one type: the same tree in every pass, whose variables are known by their nodes. */
-const made = new WeakMap<Expression, Map<StructType, Expression>>();
+const made = new WeakMap<Expression, Map<StructType | PointerType, Expression>>();
 
 /** Loaded where a script uses such a value. */
-function maker(node: Expression, type: StructType, level: number, body: Body): TreeMaker {
+function maker(node: Expression, type: StructType | PointerType, level: number, body: Body): TreeMaker {
   const { TreeMaker } = require("./shape-trees.ts") as typeof import("./shape-trees.ts");
   return new TreeMaker({ node, type, level, body, levels, isShaped });
 }
@@ -49,7 +57,7 @@ function maker(node: Expression, type: StructType, level: number, body: Body): T
 export function asShown(node: Expression, value: Expression, body: Body): Expression {
   const { type } = value;
   if (node.kind === "builtin" && type.kind === "record") return shownRecord(node, type, value, body);
-  if (type.kind !== "struct" || !isShaped(type) || !isPath(node)) return value;
+  if ((type.kind !== "struct" && type.kind !== "pointer") || !isShaped(type) || !isPath(node)) return value;
   const level = levels.get(node) ?? 0;
   if (level > deepest) return value;
   needsKernel(body, "reading memory", node.span);
@@ -92,17 +100,15 @@ export function lengthOf(node: Expression, place: Expression, body: Body): Expre
 }
 
 function shownLength(node: Expression, type: Type, body: Body): Expression | undefined {
-  const shape = shapeOf(type);
-  const struct = type.kind === "pointer" ? type.target : type;
-  if (shape === undefined || struct.kind !== "struct" || !shape.parts.has("length") || !isPath(node)) return undefined;
+  const struct = shapedIn(type);
+  if (struct?.shape?.parts.has("length") !== true || !isPath(node)) return undefined;
   return body.pass.expression(maker(node, struct, 0, body).part("length"), body);
 }
 
 /** Where the elements begin, of those that lie side by side: a pointer to the first. */
 export function shownData(node: Expression, type: Type, body: Body): Expression | undefined {
-  const shape = shapeOf(type);
-  const struct = type.kind === "pointer" ? type.target : type;
-  if (shape === undefined || struct.kind !== "struct" || !shape.parts.has("data") || shape.form === "pointer" || !isPath(node)) return undefined;
+  const struct = shapedIn(type);
+  if (struct?.shape?.parts.has("data") !== true || struct.shape.form === "pointer" || !isPath(node)) return undefined;
   return body.pass.expression(maker(node, struct, 0, body).part("data"), body);
 }
 
