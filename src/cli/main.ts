@@ -35,6 +35,12 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
     if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
     if (options.debuginfo.length > 0) process.env["STROBE_DEBUGINFO"] = options.debuginfo.join(":");
+    if (options.types.length > 0) {
+      process.env["STROBE_TYPES"] = options.types.join(":");
+      // What is wrong with them is said at once.
+      const { descriptionsInUse } = require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
+      descriptionsInUse();
+    }
     const exitCode = await dispatch(options, build);
     return { exitCode, traced: exitCode === 0 && traces(options) };
   } catch (error) {

@@ -42,6 +42,7 @@ export const flags = {
   probeFilter: { long: "probe-filter", value: "REGEX", group: "What to trace", doc: "attach only probes whose names match (begin and end always run)" },
   vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
   debuginfo: { long: "debuginfo", value: "DIR", group: "What to trace", doc: "look for debug files in this folder, too (from the binary on where it is relative); several with : in between" },
+  types: { long: "types", value: "FILE", group: "What to trace", doc: "show values of the types that FILE describes as it says; several with : in between" },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
   format: { short: "f", value: "FORMAT", group: "Output", doc: `${formats.map(({ name, doc }) => `${name}: ${doc}`).join("; ")}; several, each FORMAT=FILE but for one` },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
@@ -98,6 +99,7 @@ export interface Options {
   readonly probeFilter?: RegExp;
   readonly vmlinux?: string;
   readonly debuginfo: readonly string[];
+  readonly types: readonly string[];
   readonly output?: string;
   /** One at least. */
   readonly formats: readonly ChosenFormat[];
@@ -136,6 +138,7 @@ export function readOptions(argv: readonly string[]): Options {
   const headers = { folders: new Array<string>(), files: new Array<string>() };
   const words: string[] = [];
   const debuginfo: string[] = [];
+  const types: string[] = [];
   const chosen: ChosenFormat[] = [];
   const named = new Map<string, string | true>();
 
@@ -144,6 +147,7 @@ export function readOptions(argv: readonly string[]): Options {
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
     else if (name === "format") chosen.push(readFormat(value));
+    else if (name === "types") types.push(...value.split(":").filter((file) => file !== ""));
     else if (name === "debuginfo") debuginfo.push(...value.split(":").filter((folder) => folder !== ""));
     else if (name === "mode") values.set(modes[oneOf("--mode", value, Object.keys(modes))], "");
     else values.set(name, value);
@@ -211,6 +215,7 @@ export function readOptions(argv: readonly string[]): Options {
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
     debuginfo,
+    types,
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
     buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const, "-B must be either 'line', 'full', or 'none'"),

@@ -4,7 +4,7 @@ import type { DebugInfo, DebugMember, DebugType, DebugVariants } from "../debugi
 import { sizeOf } from "../language/layout.ts";
 import type { AddressSpace, EnumType, IntegerBits, Member, PointerType, Shape, StructType, StructVariants, Type } from "../language/types.ts";
 import { boolType, char, integer, u64, u8, voidType } from "../language/types.ts";
-import { builtInDescriptions, shapeFor } from "./descriptions.ts";
+import { descriptionsInUse, shapeFor } from "./descriptions.ts";
 
 type DebugStruct = Extract<DebugType, { kind: "struct" }>;
 
@@ -132,7 +132,7 @@ export class DebugTypes {
       const declared = this.#sources.get(type);
       return declared === undefined ? [] : (parametersAt(declared, path) ?? []).map((parameter) => this.typeOf(parameter));
     };
-    return shapeFor(name, self, { of }, builtInDescriptions());
+    return shapeFor(name, self, { of }, descriptionsInUse());
   }
 }
 

@@ -4,6 +4,8 @@ import { findMember } from "../language/check/members.ts";
 import type { Expression, TypeName } from "../language/program.ts";
 import type { Form, Part, PointerType, Shape, StructType, Type } from "../language/types.ts";
 import { forms, partNames, u64, u8 } from "../language/types.ts";
+import { readOthersFile } from "../linux/others-files.ts";
+import { noteFile } from "../store/seen-files.ts";
 import cpp from "./values/libc++.values";
 import stdcpp from "./values/libstdc++.values";
 import go from "./values/go.values";
@@ -43,11 +45,30 @@ export class DescriptionError extends Error {
 let builtIn: readonly Description[] | undefined;
 
 /** Those that strobe has itself, of which the first that fits a type is its. */
-export function builtInDescriptions(): readonly Description[] {
+function builtInDescriptions(): readonly Description[] {
   return (builtIn ??= [["libstdc++.values", stdcpp], ["libc++.values", cpp], ["rust.values", rust], ["go.values", go]].flatMap(([file, text]) => parseDescriptions(text, file)));
 }
 
-/** Throws a DescriptionError. */
+let own: { readonly paths: string; readonly descriptions: readonly Description[] } | undefined;
+
+/**
+ * Those of the files that $STROBE_TYPES names (`--types`), with colons in between, before strobe's own.
+ * @throws DescriptionError, RefusedFile, or Node's error
+ */
+export function descriptionsInUse(): readonly Description[] {
+  const paths = process.env["STROBE_TYPES"] ?? "";
+  if (paths === "") return builtInDescriptions();
+  if (own?.paths !== paths) {
+    const given = paths.split(":").filter((path) => path !== "").flatMap((path) => {
+      noteFile(path);
+      return parseDescriptions(readOthersFile(path, { limit: mostText }).toString(), path);
+    });
+    own = { paths, descriptions: [...given, ...builtInDescriptions()] };
+  }
+  return own.descriptions;
+}
+
+/** @throws DescriptionError */
 export function parseDescriptions(text: string, file: string): Description[] {
   if (text.length > mostText) throw new DescriptionError(file, 1, "the file is larger than a mebibyte");
   const found: Description[] = [];
@@ -100,12 +121,29 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
     if (written === null) return fail("expected `with NAME EXPRESSION`");
     const value = parseExpressionText(written[2]);
     if (typeof value === "string") return fail(`with: ${value}`);
+    if (!onlyReads(value)) return fail(`with: ${readsOnly}`);
     draft.variables.push({ name: written[1], value });
   } else if ((partNames as readonly string[]).includes(word)) {
     const read = parseExpressionText(rest);
     if (typeof read === "string") return fail(`${word}: ${read}`);
+    if (!onlyReads(read)) return fail(`${word}: ${readsOnly}`);
     draft.parts.set(word as Part, read);
   } else fail(`\`${word}\` is none of ${[...forms, ...partNames, "with", "type", "none", "bare"].join(", ")}`);
+}
+
+const readsOnly = "expressions of descriptions read memory, and do nothing else";
+const harmless: ReadonlySet<string> = new Set([
+  "integer", "boolean", "variable", "unary", "binary", "conditional", "member", "index", "cast", "sizeof", "tuple", "block-expression",
+  "block", "expression", "assign", "declare", "if", "while", "increment",
+]);
+
+/** Whoever wrote a file of descriptions does nothing with it but have values read. */
+function onlyReads(of: unknown): boolean {
+  if (Array.isArray(of)) return of.every(onlyReads);
+  if (typeof of !== "object" || of === null) return true;
+  const { kind } = of as { readonly kind?: unknown };
+  if (kind !== undefined && !harmless.has(String(kind))) return false;
+  return Object.entries(of).every(([key, value]) => key === "type" || onlyReads(value));
 }
 
 const needed: Readonly<Record<Form, readonly (readonly Part[])[]>> = {
