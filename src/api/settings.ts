@@ -4,6 +4,8 @@ import type { Program } from "../language/program.ts";
 export interface Settings {
   /** Most bytes that str(), buf() and path() give: 1024 unless given. */
   readonly maxStrlen?: number;
+  /** Elements of a list, a map or a set of a program that are copied: 16 unless given. */
+  readonly maxElements?: number;
   /** Entries that a map has room for: 4096 unless given. */
   readonly maxMapKeys?: number;
   readonly maxProbes?: number;

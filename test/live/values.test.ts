@@ -1,7 +1,7 @@
 // Values of libraries: a script shows what the program itself prints, by every compiler and library, optimised or not.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileWith, missing, runTool } from "../support/compilers.ts";
@@ -72,3 +72,80 @@ for (const flags of [["-gcflags=-N -l"], []]) {
     assert.deepEqual(script.split("\n").map(inOrder), program.split("\n").map(inOrder));
   });
 }
+
+test("the page's own types are shown as the page says", { skip: missing("g++") }, async () => {
+  const page = readFileSync("docs/values.md", "utf8");
+  const block = (language: string): string => new RegExp(`^\\\`\\\`\\\`${language}\\n(.*?)^\\\`\\\`\\\``, "ms").exec(page)?.[1] ?? "";
+  writeFileSync(join(folder.path, "shelf.cpp"), block("cpp"));
+  const path = compileWith("g++", folder.path, "shelf.cpp", "shelf", "-O1");
+  const types = join(folder.path, "own.values");
+  writeFileSync(types, block("values"));
+  const { script } = await over(path, `uprobe:${path}:take { print(*args.s); printf("%s has %d\\n", args.s->name, len(args.s->books)) }`, "--types", types);
+  assert.deepEqual(script.split("\n"), [block("text").trim(), "maps has 3"]);
+  const plain = await over(path, `uprobe:${path}:take { print(*args.s) }`);
+  assert.match(plain.script, /^\{ \.name = \{ \.length = 4, \.chars = 0x[0-9a-f]+ \}, \.books = \{ \.top = 0x[0-9a-f]+, \.size = 3 \} \}$/);
+});
+
+test("descriptions that are wrong, or do anything but read, are refused with their place", async () => {
+  const refusal = async (text: string): Promise<string> => {
+    const file = join(folder.path, "wrong.values");
+    writeFileSync(file, text);
+    const { stderr, code } = await strobe(["--types", file, "-e", "begin { exit() }"]);
+    assert.equal(code, 1);
+    return stderr.replaceAll(`${folder.path}/`, "");
+  };
+  assert.equal(await refusal("x\n  text\n  data system(\"id\")\n  length 1\n"), "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n");
+  assert.equal(await refusal("x\n  text\n  data @a\n  length 1\n"), "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n");
+  assert.match(await refusal("x\n  lists\n"), /^strobe: wrong\.values:2: `lists` is none of text, list, /);
+  assert.equal(await refusal("x\n  list\n  data $self.a\n"), "strobe: wrong.values:2: list needs data, length; or length, begin, next, item\n");
+  assert.equal(await refusal("  list\n"), "strobe: wrong.values:1: expected the name of a type, at the beginning of its line\n");
+  assert.match(await refusal(`x\n  text ${"y".repeat(5000)}\n`), /^strobe: wrong\.values:2: the line is longer than 4096 characters\n/);
+});
+
+test("objects that are garbage say so", { skip: missing("g++") }, async () => {
+  writeFileSync(join(folder.path, "garbage.cpp"), `
+    #include <cstring>
+    #include <map>
+    #include <string>
+    #include <vector>
+    extern "C" __attribute__((noinline)) void take(std::vector<int> *v, std::string *s, std::map<int, int> *m, std::vector<int> *u) {
+      asm volatile("" :: "r"(v), "r"(s), "r"(m), "r"(u) : "memory");
+    }
+    int main() {
+      static unsigned long bytes[3][16];
+      memset(bytes, 0x5a, sizeof bytes);
+      // Elements where nothing is.
+      static unsigned long nowhere[3] = { 0x1000, 0x1010, 0x1010 };
+      take((std::vector<int> *)bytes[0], (std::string *)bytes[1], (std::map<int, int> *)bytes[2], (std::vector<int> *)nowhere);
+      bytes[0][1] = 0;
+      take((std::vector<int> *)bytes[0], (std::string *)bytes[1], (std::map<int, int> *)bytes[2], (std::vector<int> *)nowhere);
+    }`);
+  const path = compileWith("g++", folder.path, "garbage.cpp", "garbage", "-O1");
+  const { script } = await over(path, `uprobe:${path}:take { print(*args.v); print(*args.s); print(*args.m); print(*args.u); }`);
+  const rest = ["<impossible length>", "{<impossible length>}", "[<4 unreadable>]"];
+  assert.deepEqual(script.split("\n"), ["[]", ...rest, "[<impossible length>]", ...rest]);
+  const json = await over(path, `uprobe:${path}:take { print(*args.m); print(*args.u); exit() }`, "-f", "json");
+  assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), ["<impossible length>", ["<4 unreadable>"]]);
+});
+
+test("values are JSON as JSON has them, texts that maps have for keys, and counted", { skip: missing("clang++") }, async () => {
+  writeFileSync(join(folder.path, "people.cpp"), `
+    #include <map>
+    #include <optional>
+    #include <string>
+    #include <vector>
+    struct person { std::string name; std::optional<int> age; std::map<std::string, std::vector<int>> marks; };
+    extern "C" __attribute__((noinline)) void take(const person &p, const std::vector<person> &all) { asm volatile("" :: "r"(&p), "r"(&all) : "memory"); }
+    int main() {
+      person ann = { "Ann", 33, {{"maths", {1, 2}}, {"music", {}}} }, bob = { "Bob", {}, {} };
+      take(ann, {ann, bob});
+      take(bob, {});
+    }`);
+  const path = compileWith("clang++", folder.path, "people.cpp", "people", "-O1", "-std=c++17");
+  const shown = await over(path, `uprobe:${path}:take { printf("%s %d %d\\n", args.p.name, len(args.all), args.p.name == "Bob"); @[args.p.name] = len(args.p.marks); if (len(args.all) == 2) { print(args.all[1].name); $all = args.all; print(len($all)); } }`);
+  assert.deepEqual(shown.script.split("\n").filter((line) => line !== ""), ["Ann 2 0", "Bob", "2", "Bob 0 1", "@[Bob]: 0", "@[Ann]: 2"]);
+  const json = await over(path, `uprobe:${path}:take { print(args); }`, "-f", "json");
+  const ann = { name: "Ann", age: 33, marks: { maths: [1, 2], music: [] } };
+  const bob = { name: "Bob", age: null, marks: {} };
+  assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [{ p: ann, all: [ann, bob] }, { p: bob, all: [] }]);
+});

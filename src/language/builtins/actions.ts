@@ -39,5 +39,5 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
   { name: "delete", spelling: { typescript: [] }, form: "function", arity: [1, 2], signature: "delete(@map, key)", placement: "both", type: boolType, doc: "Removes a key from a map; whether there was one." },
   { name: "has_key", spelling: { typescript: [] }, form: "function", arity: [2, 2], signature: "has_key(@map, key)", placement: "both", type: boolType, doc: "Whether a map has a key." },
   { name: "find", spelling: { typescript: [] }, form: "function", arity: [3, 3], signature: "find(@map, key, $variable)", placement: "both", type: boolType, doc: "Looks a key up: whether it is there, and its value into a variable." },
-  { name: "len", spelling: { bpftrace: ["len", "stack_len"] }, form: "function", arity: [1, 1], signature: "len(@map | stack)", placement: "both", type: i64, doc: "Entries of a map, or frames of a stack." },
+  { name: "len", spelling: { bpftrace: ["len", "stack_len"] }, form: "function", arity: [1, 1], signature: "len(@map | stack | value)", placement: "both", type: i64, doc: "Entries of a map, frames of a stack, or elements of a program's list, map or text." },
 ];

@@ -11,6 +11,9 @@ import { integerLiteral } from "./pass.ts";
 /** Bytes of a text within another value, the terminator included. */
 const innerText = 64;
 
+/** A program's half of the address space. */
+const mostAddresses = 1n << 47n;
+
 /** `levels` remembers how deep in other values the trees are that are made here. */
 interface Made {
   readonly node: Expression;
@@ -107,18 +110,27 @@ export class TreeMaker {
     const capacity = textCapacity(this.#body.pass.config);
     const whole: Expression = this.#level === 0 || capacity <= innerText ? text
       : { kind: "cast", to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } }, operand: text, span, type: unknownType };
-    if (!this.#has("valid")) return whole;
     const impossible: Expression = { kind: "string", value: "<impossible length>", span, type: unknownType };
-    return { kind: "conditional", condition: this.part("valid"), then: whole, otherwise: impossible, span, type: unknownType };
+    return { kind: "conditional", condition: this.#valid(), then: whole, otherwise: impossible, span, type: unknownType };
+  }
+
+  /** No more elements than there are addresses, and whatever else the description asks. */
+  #valid(): Expression {
+    const few = this.#binary("<", this.#unsigned(this.part("length")), this.#integer(mostAddresses));
+    return this.#has("valid") ? this.#binary("&&", few, this.part("valid")) : few;
+  }
+
+  #unsigned(operand: Expression, bits = 64): Expression {
+    return { kind: "cast", to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span }, operand, span: this.#span, type: unknownType };
   }
 
   #sequence(form: "list" | "set" | "mapping"): Expression {
     const span = this.#span;
     const most = this.#body.pass.config.maxElements;
     const capacity = Math.max(1, this.#level < 2 ? most : most >> (this.#level - 1));
-    const counted = this.part("length");
-    const length: Expression = this.#has("valid")
-      ? { kind: "conditional", condition: this.part("valid"), then: counted, otherwise: this.#integer(-1n), span, type: unknownType } : counted;
+    const length: Expression = {
+      kind: "conditional", condition: this.#valid(), then: this.#unsigned(this.part("length")), otherwise: this.#integer((1n << 64n) - 1n), span, type: unknownType,
+    };
     const whole = { kind: "sequence", form, capacity, length, span, type: unknownType } as const;
     if (this.#has("data")) {
       const data = this.part("data");
@@ -194,7 +206,7 @@ export class TreeMaker {
 
   /** `tag == 1 || (tag >= 3 && tag <= 9)` */
   #among(tag: Expression, values: readonly bigint[], bits: number): Expression {
-    const unsigned: Expression = { kind: "cast", to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span }, operand: tag, span: this.#span, type: unknownType };
+    const unsigned = this.#unsigned(tag, bits);
     const sorted = values.map((value) => BigInt.asUintN(bits, value)).sort((a, b) => (a < b ? -1 : 1));
     const ranges: { low: bigint; high: bigint }[] = [];
     for (const value of sorted) {
