@@ -1,4 +1,6 @@
 // Descriptions of types of libraries: text that says which types, and where in them what is that their languages show (docs/values.md).
+// oxlint-disable-next-line typescript/triple-slash-reference -- modules that are no TypeScript are declared for every compiler of ours
+/// <reference path="./values/values.d.ts" />
 import { parseExpressionText } from "../language/bpftrace/parse.ts";
 import { findMember } from "../language/check/members.ts";
 import type { Expression, TypeName } from "../language/program.ts";
@@ -142,7 +144,7 @@ function onlyReads(of: unknown): boolean {
   if (Array.isArray(of)) return of.every(onlyReads);
   if (typeof of !== "object" || of === null) return true;
   const { kind } = of as { readonly kind?: unknown };
-  if (kind !== undefined && !harmless.has(String(kind))) return false;
+  if (kind !== undefined && !(typeof kind === "string" && harmless.has(kind))) return false;
   return Object.entries(of).every(([key, value]) => key === "type" || onlyReads(value));
 }
 
