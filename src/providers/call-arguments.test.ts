@@ -32,8 +32,11 @@ const seen: Seen = {
 const home: Location = { kind: "memory", address: { kind: "binary", operator: "+", left: { kind: "register", register: 7 }, right: { kind: "constant", value: -20n } } };
 const parameter = (name: string, type: DebugType, location: Location = home): Variable => (
   { name, kind: "parameter", type, declared: { file: "f.c", line: 1, column: 0 }, location: () => location });
+const gnu = "GNU C17 12.2.0";
+const noCode = (): [] => [];
+const none = (): undefined => undefined;
 const atEntry = (types: readonly DebugType[], result?: DebugType) => parametersAtEntry(
-  { language: "c", ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen).map(({ value }) => value);
+  { language: "c", producer: gnu, ...(result === undefined ? {} : { result }) }, types.map((type, i) => parameter(`p${i}`, type)), seen, none).map(({ value }) => value);
 const reg = (name: string) => fetchRegister(file, name);
 
 test("classes of eightbytes", () => {
@@ -75,10 +78,10 @@ test("a small struct is in two registers, or whole on the stack", () => {
 test("a large result takes the first register for its address", () => {
   const large = struct(32, [0, long], [8, long], [16, long], [24, long]);
   assert.deepEqual(atEntry([int], large)[0].fetch, reg("si"));
-  assert.deepEqual(resultOf({ language: "c", result: large }, seen), { type: seen.types.typeOf(large), fetch: reg("ax"), place: "user" });
-  assert.deepEqual(resultOf({ language: "c", result: struct(16, [0, long], [8, long]) }, seen)?.pieces?.map((piece) => piece.kind === "value" && piece.fetch), [reg("ax"), reg("dx")]);
-  assert.equal(resultOf({ language: "c", result: double }, seen)?.absent, "in a vector register, which a probe cannot read");
-  assert.equal(resultOf({ language: "c" }, seen), undefined);
+  assert.deepEqual(resultOf({ language: "c", producer: gnu, result: large }, seen, noCode), { type: seen.types.typeOf(large), fetch: reg("ax"), place: "user" });
+  assert.deepEqual(resultOf({ language: "c", result: struct(16, [0, long], [8, long]) }, seen, noCode)?.pieces?.map((piece) => piece.kind === "value" && piece.fetch), [reg("ax"), reg("dx")]);
+  assert.equal(resultOf({ language: "c", result: double }, seen, noCode)?.absent, "in a vector register, which a probe cannot read");
+  assert.equal(resultOf({ language: "c" }, seen, noCode), undefined);
 });
 
 test("a reference is what it refers to", () => {
@@ -87,15 +90,17 @@ test("a reference is what it refers to", () => {
 });
 
 test("debug information is believed where it names a register or says there is none", () => {
-  const given = parametersAtEntry({ language: "c" }, [
+  const given = parametersAtEntry({ language: "c", producer: gnu }, [
     parameter("a", int, { kind: "register", register: 3 }), parameter("b", int, { kind: "absent", reason: "optimised out here" }),
     parameter("c", long, { kind: "constant", bytes: Uint8Array.of(1, 2, 0, 0, 0, 0, 0, 0) }),
-  ], seen).map(({ value }) => value);
+  ], seen, none).map(({ value }) => value);
   assert.deepEqual(given[0].fetch, reg("bx"));
   assert.equal(given[1].absent, "optimised out here");
   assert.deepEqual(given[2].fetch, { kind: "constant", value: 513n });
   const unused = parameter("b", int, { kind: "absent", reason: "optimised out here" });
-  assert.deepEqual(parametersAtEntry({ language: "c", external: true }, [unused], seen)[0].value.fetch, reg("di"), "callers in other units put it there");
+  const of = (producer: string) => parametersAtEntry({ language: "c", external: true, producer }, [unused], seen, none)[0].value;
+  assert.deepEqual(of(gnu).fetch, reg("di"), "callers in other units put it there");
+  assert.equal(of("clang version 14.0.6").absent, "optimised out here", "callers in its own unit leave out what it does not use");
 });
 
 test("types keep their shape", () => {

@@ -1,5 +1,9 @@
 // Where the calling convention puts arguments and results (System V ABI, AMD64 supplement, section 3.2.3): what is known at a
 // function's first instruction, when debug information still names places that nothing was written to yet.
+import { atEntry } from "../debuginfo/entry-locations.ts";
+import type { CodeRange } from "../debuginfo/function-ends.ts";
+import { givesAddressBack } from "../debuginfo/returned-address.ts";
+import { framesIn } from "../debuginfo/prologue.ts";
 import type { DebugType, Location, LocationExpression, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import type { Fetch, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
@@ -7,7 +11,7 @@ import { behindTypedefs, bytesOfDebugType, isReference } from "./debug-types.ts"
 import { displaced, inMemory, inRegister, inVector, valueAt, type Seen } from "./locations.ts";
 import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
 import { fetchRegister } from "./registers.ts";
-import { rustPassing, type RustPassing, type Scalar } from "./rust-arguments.ts";
+import { rustResultPassing, type Scalar } from "./rust-results.ts";
 
 /** What carries eight bytes of a value: a general register, a vector register, memory. */
 type Class = "integer" | "vector" | "memory";
@@ -15,18 +19,23 @@ type Class = "integer" | "vector" | "memory";
 /** Larger values are in memory whatever is in them. */
 const largestInRegisters = 16;
 
+/** A function's instructions before its first statement. */
+export interface Prologue { readonly entry: bigint; readonly code: Uint8Array }
+
 /**
  * A function's parameters as they are at its first instruction. Debug information is believed where it names registers or
- * constants; a place on the stack is where the value will be once the prologue has run. What it does not know of a function
- * that others call is where they put it.
+ * constants; a place on the stack is where the value will be once the prologue has run. Where a function keeps to the calling
+ * convention, that tells the rest; else its own prologue does, as far as it shows what comes to be there.
  */
 export function parametersAtEntry(
-  fn: Pick<SourceFunction, "result" | "external" | "language">, parameters: readonly Variable[], seen: Seen,
+  fn: Pick<SourceFunction, "result" | "external" | "language" | "producer" | "altered">, parameters: readonly Variable[], seen: Seen, prologue: () => Prologue | undefined,
 ): { readonly name: string; readonly value: Value }[] {
-  if (fn.language === "go" || fn.language === "other" || seen.registers.machine !== "x86-64") {
+  if (fn.language === "go" || seen.registers.machine !== "x86-64") {
     return parameters.map((parameter) => ({ name: parameter.name, value: valueAt(parameter.type, parameter.location(seen.address), seen) }));
   }
-  if (fn.language === "rust") return rustParameters(fn, parameters, seen);
+  const isC = fn.language === "c" || fn.language === "c++";
+  if (!isC) return parameters.map((parameter) => ({ name: parameter.name, value: shownByPrologue(parameter, seen, prologue) }));
+  const convention = keepsConvention(fn);
   const general = seen.registers.callArguments.map((name) => fetchRegister(seen.registers, name));
   let nextGeneral = resultIsInMemory(fn) ? 1 : 0;
   let nextVector = 0;
@@ -41,9 +50,12 @@ export function parametersAtEntry(
     const generals = classes.length - vectors;
     const inRegisters = !classes.includes("memory") && nextGeneral + generals <= general.length && nextVector + vectors <= 8;
     let parts: (Fetch | undefined)[] = [];
+    let words: readonly number[] = [];
     let onStack: Fetch | undefined;
     if (inRegisters) {
+      const first = nextGeneral;
       parts = classes.map((one) => (one === "vector" ? undefined : general[nextGeneral++]));
+      words = argumentRegisters.slice(first, nextGeneral);
       nextVector += vectors;
     } else {
       const size = byReference ? 8 : bytesOfDebugType(parameter.type);
@@ -53,8 +65,11 @@ export function parametersAtEntry(
       onStack = displaced(stack, BigInt(nextStack));
       nextStack += Math.ceil(size / 8) * 8;
     }
-    const trusted = location.kind !== "memory" || !onFrame(location.address);
     const { name } = parameter;
+    if (!convention) {
+      return { name, value: shownByPrologue(parameter, seen, prologue, fn.external === true && fn.altered !== true && vectors === 0 ? words : []) };
+    }
+    const trusted = location.kind !== "memory" || !onFrame(location.address);
     if (trusted) {
       const value = valueAt(parameter.type, location, seen);
       if (value.absent === undefined || fn.external !== true) return { name, value };
@@ -96,43 +111,113 @@ function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-const rustsOwn = "passed in a way that compilers of Rust differ in; it is known a few instructions on";
-
-/** The same for Rust, where debug information names a frame that is not there yet. */
-function rustParameters(fn: Pick<SourceFunction, "result">, parameters: readonly Variable[], seen: Seen): { readonly name: string; readonly value: Value }[] {
-  // Each scalar for itself, so that a pair may be half on the stack.
-  const general = (index: number): Fetch => fetchCallArgument(seen, index);
-  const result = fn.result === undefined ? undefined : rustPassing(fn.result);
-  let next = result?.by === "address" ? 1 : 0;
-  let sure = fn.result === undefined || result !== undefined;
-  return parameters.map((parameter) => {
-    const { name } = parameter;
-    const location = parameter.location(seen.address);
-    const byAddress = location.kind === "memory" && location.address.kind === "load";
-    const way: RustPassing | undefined = byAddress ? { by: "address" } : rustPassing(parameter.type);
-    const type = seen.types.typeOf(parameter.type);
-    if (way === undefined) sure = false;
-    const first = next;
-    const generals = way === undefined ? 0 : way.by === "scalars" ? way.scalars.filter(({ float }) => !float).length : 1;
-    next += generals;
-    if (location.kind !== "memory" || !onFrame(location.address)) return { name, value: valueAt(parameter.type, location, seen) };
-    if (!sure || way === undefined) return { name, value: absent(type, rustsOwn) };
-    switch (way.by) {
-      case "bytes": return { name, value: inRegister(type, general(first)) };
-      case "address": return { name, value: inMemory(type, general(first), seen) };
-      case "scalars": {
-        let at = first;
-        return { name, value: ofScalars(parameter.type, way.scalars.map((scalar) => [scalar, scalar.float ? undefined : general(at++)]), seen) };
-      }
-    }
-  });
+/** GCC gives a function that it calls in another way a name of its own, as cloned ones have; others change it as it is, and not all say so. */
+function keepsConvention({ language, producer, altered }: Pick<SourceFunction, "language" | "producer" | "altered">): boolean {
+  return altered !== true && (language === "c" || language === "c++") && producer?.startsWith("GNU ") === true;
 }
 
-function fetchCallArgument({ registers, space }: Seen, index: number): Fetch {
-  const name = registers.callArguments[index];
-  if (name !== undefined) return fetchRegister(registers, name);
-  const offset = registers.stackArguments + (index - registers.callArguments.length) * 8;
-  return { kind: "pointed", base: fetchRegister(registers, registers.stackPointer), offset, size: 8, signed: false, space };
+/** What arguments are passed in, by DWARF's numbers, in order; and a nested function's frame. */
+const [argumentRegisters, nestedFrame, firstVector, lastVector] = [[5, 4, 1, 2, 8, 9], 10, 17, 24] as const;
+
+const isArgument = (register: number): boolean => register === nestedFrame || (argumentRegisters as readonly number[]).includes(register);
+
+/**
+ * The location of a small struct at the entry of a function that others call, of which debug information has just a part: words are
+ * passed whole or, where nothing of them is used, not at all. undefined where it tells nothing more.
+ */
+function wholeWords(location: Location, words: readonly number[]): Location | undefined {
+  if (location.kind !== "pieces") return undefined;
+  const known = words.map((): boolean => false);
+  let bit = 0;
+  for (const piece of location.pieces) {
+    const word = Math.floor(bit / 64);
+    if (piece.location !== undefined) {
+      const inPlace = piece.location.kind === "register" && piece.location.register === words[word] && piece.bitOffset === 0 && bit % 64 === 0;
+      if (!inPlace) return undefined;
+      known[word] = true;
+    }
+    bit += piece.bits;
+  }
+  return known.length === 0 || known.includes(false) ? undefined : {
+    kind: "pieces", pieces: words.map((register) => ({ bits: 64, bitOffset: 0, location: { kind: "register", register } })),
+  };
+}
+
+/** A parameter by what the prologue brings to where it is then, or else by where it is at the first instruction. `words`: for `wholeWords`. */
+function shownByPrologue(parameter: Variable, seen: Seen, asked: () => Prologue | undefined, words: readonly number[] = []): Value {
+  const { type } = parameter;
+  const here = parameter.location(seen.address);
+  const prologue = asked();
+  const was = prologue === undefined ? believed(here) : broughtBy(parameter, here, prologue);
+  if (was !== undefined) return valueAt(type, wholeWords(was, words) ?? was, seen);
+  return here.kind === "absent" ? valueAt(type, here, seen) : absent(seen.types.typeOf(type), notYet);
+}
+
+/** Why a parameter has no value at one of the first instructions that it has later. */
+export const notYet = "not in its place yet at the function's beginning";
+
+/**
+ * Where what the prologue brings to a parameter's place was at the first instruction. One place that debug information has for all of
+ * a function holds behind the prologue only; where it has several, each holds where it is said to.
+ */
+function broughtBy(parameter: Variable, here: Location, { entry, code }: Prologue): Location | undefined {
+  const bytes = bytesOfDebugType(parameter.type);
+  const behind = parameter.location(entry + BigInt(code.length));
+  let was = isSame(here, behind) ? undefined : believed(here);
+  for (const { offset, frame } of framesIn(code)) {
+    const location = offset === code.length ? behind : parameter.location(entry + BigInt(offset));
+    if (offset === code.length || (!isOnFrame(location) && !isSame(location, behind))) was = atEntry(location, bytes, frame) ?? was;
+  }
+  return was;
+}
+
+function isSame(one: Location, other: Location): boolean {
+  // Constants and what was optimised away are nowhere that a prologue could change.
+  if (one.kind === "constant" || one.kind === "implicit-pointer" || one.kind !== other.kind) return false;
+  return one === other || plainText(one) === plainText(other);
+}
+
+function plainText(location: Location): string {
+  return JSON.stringify(location, (key, value: unknown) => (key === "target" ? undefined : typeof value === "bigint" ? `${value}` : value));
+}
+
+export function isOnFrame(location: Location): boolean {
+  switch (location.kind) {
+    case "memory": return onFrame(location.address);
+    case "value": return onFrame(location.value);
+    case "pieces": return location.pieces.some((piece) => piece.location !== undefined && isOnFrame(piece.location));
+    case "register":
+    case "constant":
+    case "implicit-pointer":
+    case "absent": return false;
+  }
+}
+
+const believed = (location: Location): Location | undefined => (isPassed(location) ? location : undefined);
+
+/** Whether callers can have put it there: registers that they do not use hold something else yet. */
+function isPassed(location: Location): boolean {
+  switch (location.kind) {
+    case "register": return isArgument(location.register) || (location.register >= firstVector && location.register <= lastVector);
+    case "memory": return usesArgumentsOnly(location.address);
+    case "value": return usesArgumentsOnly(location.value);
+    case "pieces": return location.pieces.every((piece) => piece.location === undefined || isPassed(piece.location));
+    case "constant":
+    case "implicit-pointer": return true;
+    case "absent": return false;
+  }
+}
+
+function usesArgumentsOnly(expression: LocationExpression): boolean {
+  switch (expression.kind) {
+    case "register": return isArgument(expression.register);
+    case "load": return usesArgumentsOnly(expression.address);
+    case "unary": return usesArgumentsOnly(expression.operand);
+    case "binary": return usesArgumentsOnly(expression.left) && usesArgumentsOnly(expression.right);
+    case "constant":
+    case "static":
+    case "thread-local": return true;
+  }
 }
 
 /** A value of scalars in registers, each where it is in memory. */
@@ -150,16 +235,21 @@ function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fet
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-/** What a function returns, when it has returned; undefined for void. */
-export function resultOf(fn: Pick<SourceFunction, "result" | "language">, seen: Seen): Value | undefined {
+const alteredResult = "not known: the compiler changed what the function takes and returns (DW_CC_nocall); probe the line behind the call";
+
+const addressKept = 'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
+
+/** What a function returns, when it has returned; undefined for void. `code` gives what there is of its own. */
+export function resultOf(fn: Pick<SourceFunction, "result" | "language" | "producer" | "altered">, seen: Seen, code: () => readonly CodeRange[]): Value | undefined {
   const { registers } = seen;
   const { result } = fn;
   if (result === undefined || behindTypedefs(result).kind === "void") return undefined;
   const first = fetchRegister(registers, registers.result);
   if (registers.machine !== "x86-64") return valueAt(result, { kind: "register", register: 0 }, seen);
-  if (fn.language === "rust") return rustResult(result, seen);
+  if (fn.altered === true) return absent(seen.types.typeOf(result), alteredResult);
+  if (fn.language === "rust") return rustResult({ ...fn, result }, seen, code);
   // The address of what the caller made room for comes back as a pointer would.
-  if (resultIsInMemory(fn)) return inMemory(seen.types.typeOf(result), first, seen);
+  if (resultIsInMemory(fn)) return keepsConvention(fn) || givesAddressBack(code()) ? inMemory(seen.types.typeOf(result), first, seen) : absent(seen.types.typeOf(result), addressKept);
   const own = behindTypedefs(result);
   if (isReference(own)) return inMemory(seen.types.typeOf(own.target()), first, seen);
   const general = [first, fetchRegister(registers, "dx")];
@@ -167,18 +257,18 @@ export function resultOf(fn: Pick<SourceFunction, "result" | "language">, seen: 
   return fromRegisters(result, classify(result).map((one) => (one === "vector" ? undefined : general[next++])), seen);
 }
 
-function rustResult(result: DebugType, seen: Seen): Value {
+function rustResult({ result, producer }: Pick<SourceFunction, "producer"> & { readonly result: DebugType }, seen: Seen, code: () => readonly CodeRange[]): Value {
   const registers = [seen.registers.result, "dx"].map((name) => fetchRegister(seen.registers, name));
-  const way = rustPassing(result);
+  const way = rustResultPassing(result, producer);
   const type = seen.types.typeOf(result);
-  switch (way?.by) {
-    case "address": return inMemory(type, registers[0], seen);
-    case "bytes": return inRegister(type, registers[0]);
+  switch (way.by) {
+    case "address": return givesAddressBack(code()) ? inMemory(type, registers[0], seen) : absent(type, addressKept);
+    case "bytes": return fromRegisters(result, registers.slice(0, Math.ceil(bytesOfDebugType(result) / 8)), seen);
     case "scalars": {
       let at = 0;
       return ofScalars(result, way.scalars.map((scalar) => [scalar, scalar.float ? undefined : registers[at++]]), seen);
     }
-    default: return absent(type, "returned in a way that compilers of Rust differ in");
+    case "unknown": return absent(type, way.reason);
   }
 }
 

@@ -20,11 +20,11 @@ export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly
   const [first] = inside;
   if (first === undefined) return type;
   const whole = covered(inside) >= size;
-  if (!whole && isPlainStruct(type)) {
+  if (!whole && type.kind === "struct" && type.members.length > 0) {
     const members = type.members.map((member) => partOf(member, inside));
     // What lies between members is of no account.
     if (members.every((member, i) => member === type.members[i])) return type;
-    if (members.some((member) => member.absent === undefined)) return { ...type, members, partial: lackingOf(members).join() };
+    if (isPlainStruct(type) && members.some((member) => member.absent === undefined)) return { ...type, members, partial: lackingOf(members).join() };
   }
   return { reason: whole || !first.reason.startsWith("optimised out") ? first.reason : `partly ${first.reason}` };
 }
@@ -38,8 +38,8 @@ export function assembledFrom(type: Type, pieces: readonly Piece[], gaps: readon
 }
 
 /** Members of others say what is there: of a variant of an enum, of text. */
-function isPlainStruct(type: Type): type is StructType {
-  return type.kind === "struct" && !type.union && type.shape === undefined && type.variants === undefined && type.members.length > 0;
+function isPlainStruct(type: StructType): boolean {
+  return !type.union && type.shape === undefined && type.variants === undefined;
 }
 
 function partOf(member: Member, gaps: readonly Gap[]): Member {

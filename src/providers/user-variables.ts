@@ -1,4 +1,7 @@
 // Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
+import { isUnset } from "../debuginfo/entry-locations.ts";
+import type { CodeRange } from "../debuginfo/function-ends.ts";
+import { framesIn } from "../debuginfo/prologue.ts";
 import { splitName } from "../debuginfo/dwarf/partial-names.ts";
 import type { DebugInfo, DebugType, FunctionInstance, SourceFunction, Variable } from "../debuginfo/dwarf/facts.ts";
 import { absence } from "../language/absent.ts";
@@ -6,8 +9,8 @@ import { describe } from "../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import { u64, type Type } from "../language/types.ts";
-import { parametersAtEntry, onFrame, resultOf } from "./call-arguments.ts";
-import { DebugTypes } from "./debug-types.ts";
+import { isOnFrame, notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "./call-arguments.ts";
+import { bytesOfDebugType, DebugTypes } from "./debug-types.ts";
 import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
 import type { ResolveOptions } from "./provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
@@ -82,10 +85,11 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
   }
   const seen = seenFrom(place, address, info, context, system);
   const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
-  const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined : resultOf(around.fn, seen) ?? noResult(around.fn);
-  const args = place.returns ? undefined : parametersOf(around, info, seen).map((arg) => (
-    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info)));
-  const variables = new Variables(info, seen, place.returns, args ?? [], around, uses);
+  const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined
+    : resultOf(around.clone ? { ...around.fn, altered: true } : around.fn, seen, () => codeOf(around, place.binary)) ?? noResult(around.fn);
+  const args = place.returns ? undefined : parametersOf(around, info, seen, place.binary).map((arg) => (
+    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info, place.binary)));
+  const variables = new Variables(info, seen, place.binary, place.returns, args ?? [], around, uses);
   const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
   return {
     context: {
@@ -164,8 +168,12 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
 const [linesSearched, linesNamed] = [4096, 4];
 
 /** Says at which lines of the function a variable has a value, when it has none here. */
-function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo): Argument {
+function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo, binary: Binary): Argument {
   const { absent } = argument;
+  if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
+    const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
+    return line === undefined ? argument : { ...argument, absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}` };
+  }
   if (absent === undefined || !absent.includes("optimised out") || variable === undefined || around?.instance === undefined) return argument;
   const { fn, instance: { ranges } } = around;
   const lines = new Set<number>();
@@ -187,16 +195,77 @@ function withLines(argument: Argument, variable: Variable | undefined, around: A
 const unnamedResult = /^~[rb]\d+$/;
 
 /** Parameters in order, as they are at the place. */
-function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen): Argument[] {
+function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen, binary: Binary): Argument[] {
   if (around === undefined) return [];
   const { fn, instance, entry, clone } = around;
   const parameters = (instance?.parameters ?? fn.parameters).filter(({ name }) => !unnamedResult.test(name));
-  if (entry) return parametersAtEntry(clone ? { ...fn, external: false } : fn, parameters, seen).map(({ name, value }) => ({ name, ...value }));
+  if (entry && instance !== undefined) {
+    let prologue: { readonly is: Prologue | undefined } | undefined;
+    const asked = (): Prologue | undefined => (prologue ??= { is: prologueOf(instance, info, binary) }).is;
+    return parametersAtEntry(clone ? { ...fn, altered: true } : fn, parameters, seen, asked).map(({ name, value }) => ({ name, ...value }));
+  }
   const inScope = info.variablesAt(seen.address).filter(({ kind, outer }) => kind === "parameter" && outer !== true);
   return parameters.map((parameter) => {
     const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
-    return { name: parameter.name, ...valueOf(here, seen) };
+    return { name: parameter.name, ...valueOf(here, seen), ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}) };
   });
+}
+
+/** The first line of a function all of whose code runs when a parameter is where debug information has it. */
+function lineWhenSet(variable: Variable, instance: FunctionInstance, file: string, info: DebugInfo, binary: Binary): number | undefined {
+  const { entry, ranges } = instance;
+  const bytes = bytesOfDebugType(variable.type);
+  let set = info.prologueEnd(instance);
+  for (const { offset, frame } of framesIn(codeFrom(instance, binary, longestPrologue))) {
+    const at = entry + BigInt(offset);
+    if (at > set && isUnset(variable.location(at), bytes, frame)) set = at + 1n;
+  }
+  const lines = new Map<number, { readonly line: number; first: bigint }>();
+  for (const { line, address } of info.lines(file)) {
+    if (line === 0 || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
+    const known = lines.get(line);
+    if (known === undefined) lines.set(line, { line, first: address });
+    else if (address < known.first) known.first = address;
+  }
+  return [...lines.values()].filter(({ first }) => first >= set).sort((a, b) => Number(a.first - b.first))[0]?.line;
+}
+
+/** Whether a parameter has not been put yet where debug information has it: the place is among the function's first instructions. */
+function isNotYet(variable: Variable, { instance }: Around, { address }: Seen, binary: Binary): boolean {
+  if (variable.kind !== "parameter" || instance?.kind !== "body") return false;
+  const location = variable.location(address);
+  const length = Number(address - instance.entry);
+  if (!isOnFrame(location) || length <= 0 || length > longestPrologue) return false;
+  for (const { offset, frame } of framesIn(codeFrom(instance, binary, length))) {
+    if (offset === length) return isUnset(location, bytesOfDebugType(variable.type), frame);
+  }
+  return false;
+}
+
+/** Prologues are short; a damaged line table could make one of a megabyte. */
+const longestPrologue = 4096;
+/** Bytes of a function that are decoded. */
+const largestFunction = 1n << 20n;
+
+/** A function's instructions before its first statement. */
+function prologueOf(instance: FunctionInstance, info: DebugInfo, binary: Binary): Prologue | undefined {
+  const { entry } = instance;
+  const length = Number(info.prologueEnd(instance) - entry);
+  return length <= 0 || length > longestPrologue ? undefined : { entry, code: codeFrom(instance, binary, length) };
+}
+
+function codeOf({ instance }: Around, binary: Binary): CodeRange[] {
+  return (instance?.ranges ?? []).flatMap(({ low, high }) => {
+    const offset = binary.fileOffset(low);
+    return offset === undefined || high - low > largestFunction ? [] : [{ address: low, bytes: binary.read(offset, Number(high - low)) }];
+  });
+}
+
+/** A function's first bytes, as many as it has. */
+function codeFrom({ entry, ranges }: FunctionInstance, binary: Binary, most: number): Uint8Array {
+  const offset = binary.fileOffset(entry);
+  const high = ranges.find((range) => range.low <= entry && entry < range.high)?.high ?? entry;
+  return offset === undefined ? new Uint8Array() : binary.read(offset, Math.min(most, Number(high - entry)));
 }
 
 /** Larger variables are not shown among the others: an event has an end. */
@@ -205,6 +274,7 @@ const largestShown = 1 << 10;
 class Variables implements ProgramVariables {
   readonly #info: DebugInfo;
   readonly #seen: Seen;
+  readonly #binary: Binary;
   readonly #args: readonly Argument[];
   readonly #around: Around | undefined;
   readonly #scope: readonly Variable[];
@@ -213,9 +283,10 @@ class Variables implements ProgramVariables {
   /** What the script uses. */
   readonly used: readonly unknown[];
 
-  constructor(info: DebugInfo, seen: Seen, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
+  constructor(info: DebugInfo, seen: Seen, binary: Binary, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
     this.#info = info;
     this.#seen = seen;
+    this.#binary = binary;
     this.#args = args;
     this.#around = around;
     this.#scope = returns ? [] : scopeAt(info, seen.address, around?.instance);
@@ -243,7 +314,7 @@ class Variables implements ProgramVariables {
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
     if (file === undefined) {
       const local = this.#scope.find((variable) => variable.name === plain);
-      if (local !== undefined) return withLines(this.#argument(local), local, this.#around, this.#info);
+      if (local !== undefined) return withLines(this.#argument(local), local, this.#around, this.#info, this.#binary);
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }
@@ -292,7 +363,8 @@ class Variables implements ProgramVariables {
         return { ...valueOf(variable, this.#seen), name, absent: "not set yet at the function's entry; probe a line behind its declaration" };
       }
     }
-    return { name, ...valueOf(variable, this.#seen) };
+    const early = this.#around !== undefined && isNotYet(variable, this.#around, this.#seen, this.#binary);
+    return { name, ...valueOf(variable, this.#seen), ...(early ? { absent: notYet } : {}) };
   }
 
   #unset(variable: Variable): boolean {

@@ -60,7 +60,10 @@ for (const compiler of ["gcc", "clang"]) {
   for (const flags of [["-O0"], ["-O1", "-no-pie"], ["-O2", "-gdwarf-4"], ["-O3", "-fomit-frame-pointer"], ["-O0", "-static"]]) {
     test(`arguments, results and globals, by ${compiler} ${flags.join(" ")}`, { skip: missing(compiler) }, async () => {
       const path = compile(compiler, "shapes.c", "shapes", ...flags);
-      await agrees(path, shapesScript(path));
+      // LLVM's callers leave out what a function does not use, where they see that: it is no argument then, if they put it there or not.
+      const left = compiler === "clang" && !flags.includes("-O0");
+      if (left) assert.match(await refusal(`uprobe:${path}:unused { print(args.a) }`), /`a` is optimised out, and all over unused\(\)/);
+      await agrees(path, shapesScript(path, left ? "(int32)arg0, (int32)arg1" : undefined));
     });
   }
 }

@@ -95,7 +95,8 @@ int main(int argc, char **argv)
 `;
 
 /** The script over it. */
-export const shapesScript = (path: string): string => `
+/** `unused`: how the arguments are read that a function does not use. */
+export const shapesScript = (path: string, unused = "args.a, args.b"): string => `
   uprobe:${path}:describe {
     print(args); print(*args.shape);
     printf("%d %d %s %d %d %d\\n", args.by.x, args.by.y, args.shape.name, args.shape->high, args.shape.list->next->value, args.shape.grid[1][2]);
@@ -105,7 +106,7 @@ export const shapesScript = (path: string): string => `
   uretprobe:${path}:make_wide { print(retval); print(retval.c); }
   uretprobe:${path}:make_point { print(retval); }
   uprobe:${path}:floats { print(args); print(*args.at); }
-  uprobe:${path}:unused { printf("%d %d %d\\n", args.a, args.b, args.c); }
+  uprobe:${path}:unused { printf("%d %d %d\\n", ${unused}, args.c); }
   uprobe:${path}:loop {
     print(args); printf("%d %d %d %d %s\\n", var("counter"), var("global_count"), var("in_thread"), var("deep_in_thread"), str(var("label")));
   }

@@ -123,14 +123,22 @@ class Debug implements DebugInfo {
   }
 
   afterPrologue(fn: FunctionInstance): bigint {
+    const entry = signedAddress(fn.entry);
+    for (const unit of this.#units.at(entry)) {
+      const body = bodyAt(unit, entry);
+      // Optimised code says where things are at every instruction.
+      if (body !== undefined && hasLocationLists(body.entry)) return fn.entry;
+    }
+    return this.prologueEnd(fn);
+  }
+
+  prologueEnd(fn: FunctionInstance): bigint {
     if (fn.kind === "inlined") return fn.entry;
     const entry = signedAddress(fn.entry);
     for (const unit of this.#units.at(entry)) {
       const body = bodyAt(unit, entry);
       const header = this.#lines.of(unit);
       if (body === undefined || header === undefined) continue;
-      // Optimised code says where things are at every instruction.
-      if (hasLocationLists(body.entry)) return fn.entry;
       const range = body.ranges.find(({ low, high }) => entry >= low && entry < high);
       return exactAddress(prologueEnd(this.#lines.rows(header), entry, range?.high ?? entry));
     }

@@ -31,6 +31,8 @@ export interface DebugInfo {
   lines(file: SourceFile): Iterable<LinePlace>;
   /** Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown. */
   afterPrologue(fn: FunctionInstance): bigint;
+  /** The same by the lines alone, whatever is known of variables. */
+  prologueEnd(fn: FunctionInstance): bigint;
   /**
    * Parameters and locals at an address, innermost first, parameters of the (inlined) function included; then those of the
    * functions that it is inlined into.
@@ -54,6 +56,10 @@ export interface SourceFunction {
   readonly external?: boolean;
   /** All that runs as it is in one unit, as far as the language tells: `instances` has everything. */
   readonly confined?: boolean;
+  /** What the compiler says of itself: `GNU C17 12.2.0 -O2`, `clang LLVM (rustc version 1.95.0)`. */
+  readonly producer?: string;
+  /** The compiler says that it is not called as its type tells (DW_CC_nocall): parameters or the result are gone. */
+  readonly altered?: boolean;
   readonly declared: SourcePosition;
   readonly instances: readonly FunctionInstance[];
   /** Parameters in order, with types; where they are at an address is `Variable.location`. */

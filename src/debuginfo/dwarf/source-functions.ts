@@ -17,6 +17,9 @@ export interface FunctionSurroundings extends Surroundings {
   readonly lines: LineTables;
 }
 
+/** DW_CC_nocall */
+const NOCALL = 3;
+
 /** A function of the sources with the instances that are known of it. `entry`: any of its entries. */
 export function sourceFunction(entry: Entry, instances: readonly Instance[], around: FunctionSurroundings): SourceFunction {
   const linkageName = linkageNameOf(entry);
@@ -25,12 +28,15 @@ export function sourceFunction(entry: Entry, instances: readonly Instance[], aro
   const declared = positions.declared(entry);
   // Go says where its functions begin in their lines only.
   const position = declared.line === 0 ? lines.positionAt(entry.unit, instances[0].start) ?? declared : declared;
+  const producer = (instances[0]?.entry ?? entry).unit.root.text(AT.producer);
   const shown = instances.map((instance) => functionInstance(instance, around));
   let parameters: readonly Variable[] | undefined;
   return {
     name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
     language: languageOf(entry.origin.unit), declared: position, instances: shown,
     external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
+    altered: entry.withAttribute(AT.calling_convention)?.number(AT.calling_convention) === NOCALL,
+    ...(producer !== undefined && { producer }),
     confined: isInlinedNowhereElse(entry) || (isOfOneFile(entry) && declared.file === positions.unitFile(entry.unit)),
     get parameters() {
       return (parameters ??= parametersOf(entry, around).map((each, i) => inAnyCopy(each, i, shown)));
