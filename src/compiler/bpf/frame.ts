@@ -77,36 +77,64 @@ function lifetimes(code: readonly MachineInstruction[], objects: number): number
     }
   }
   const regions = loopRegions(blocks);
+  const successors = lists(blocks.map((one) => one.successors));
+  const predecessors = lists(blocks.map((one) => one.predecessors));
+  const starts = Int32Array.from(blocks, ({ block }) => block.start);
+  const ends = Int32Array.from(blocks, ({ block }) => block.end);
   const reached = new Int32Array(blocks.length).fill(-1);
   const reaching = new Int32Array(blocks.length).fill(-1);
-  const pending: number[] = [];
+  // A place is in it once as one with a mention, and once as reached.
+  const pending = new Int32Array(blocks.length * 2);
+  const pieces = new Float64Array(blocks.length);
   return mentions.map((own, object) => {
     if (own.length === 0) return [];
     // Any way from one mention to another is between the first and the last, in this order, and in the loops that these are in.
     const from = regions.from[own[0].place];
     const to = regions.to[own[own.length - 1].place];
-    const spread = (marks: Int32Array, next: (place: number) => readonly number[]): void => {
-      for (const { place } of own) pending.push(place);
-      for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-        for (const other of next(place)) {
+    const spread = (marks: Int32Array, { first, all }: Lists): void => {
+      let open = 0;
+      for (const { place } of own) pending[open++] = place;
+      while (open > 0) {
+        const place = pending[--open];
+        for (let at = first[place]; at < first[place + 1]; at++) {
+          const other = all[at];
           if (other < from || other > to || marks[other] === object) continue;
           marks[other] = object;
-          pending.push(other);
+          pending[open++] = other;
         }
       }
     };
-    spread(reached, (place) => blocks[place].successors);
-    spread(reaching, (place) => blocks[place].predecessors);
-    const ranges: [number, number][] = [];
+    spread(reached, successors);
+    spread(reaching, predecessors);
+    let count = 0;
     for (let place = from, mention = 0; place <= to; place++) {
       const here = own[mention]?.place === place ? own[mention++] : undefined;
-      const [enters, leaves] = [reached[place] === object, reaching[place] === object];
+      const enters = reached[place] === object;
+      const leaves = reaching[place] === object;
       if (here === undefined && !(enters && leaves)) continue;
-      const { start, end } = blocks[place].block;
-      ranges.push([enters ? start : here?.first ?? start, (leaves ? end - 1 : here?.last ?? end - 1) + 1]);
+      pieces[count++] = (enters ? starts[place] : here?.first ?? 0) * FAR + (leaves ? ends[place] : (here?.last ?? 0) + 1);
     }
-    return ranges.sort((a, b) => a[0] - b[0]).flat();
+    const ranges: number[] = [];
+    for (const piece of pieces.subarray(0, count).sort()) {
+      const start = Math.floor(piece / FAR);
+      const end = piece - start * FAR;
+      if (ranges.length > 0 && ranges[ranges.length - 1] === start) ranges[ranges.length - 1] = end;
+      else ranges.push(start, end);
+    }
+    return ranges;
   });
+}
+
+/** More instructions than there are: a piece of code is one number, which sorts by where it begins. */
+const FAR = 1 << 26;
+
+/** Many lists in one: list i is in `all` from `first[i]` up to `first[i + 1]`. */
+interface Lists { readonly first: Int32Array; readonly all: Int32Array }
+
+function lists(of: readonly (readonly number[])[]): Lists {
+  const first = new Int32Array(of.length + 1);
+  of.forEach(({ length }, i) => { first[i + 1] = first[i] + length; });
+  return { first, all: Int32Array.from(of.flat()) };
 }
 
 interface Mention { readonly place: number; readonly first: number; last: number }

@@ -111,7 +111,7 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
     emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.ANY));
     ifRefused(scope, instruction.map);
   };
-  if (source.kind !== "value" || source.width !== map.valueSize || isEmptied(scope, instruction.map)) {
+  if (source.kind !== "value" || source.width !== map.valueSize || scope.emptied.has(instruction.map)) {
     update();
     return;
   }
@@ -125,11 +125,6 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
     update();
     emitter.jump(done);
   });
-}
-
-/** Whether the script deletes entries: what it stores then is new more often than not. */
-function isEmptied(scope: FunctionScope, map: number): boolean {
-  return scope.module.functions.some(({ blocks }) => blocks.some(({ instructions }) => instructions.some((i) => i.op === "map-delete" && i.map === map)));
 }
 
 function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"], size: number): Memory {

@@ -83,6 +83,7 @@ export class FunctionScope {
   #slotsStart: number;
   readonly #registers = new Map<Value, Register>();
   readonly #slots: (Memory | undefined)[];
+  #emptied: ReadonlySet<number> | undefined;
   #stripe: { readonly block: number; readonly register: Register } | undefined;
   #block = 0;
   #shared: Memory | undefined;
@@ -249,6 +250,11 @@ export class FunctionScope {
     const found = this.module.maps[map];
     if (found === undefined) throw new InternalError(`there is no map ${map}`);
     return found;
+  }
+  /** Maps of which the script deletes entries: what it stores there is new more often than not. */
+  get emptied(): ReadonlySet<number> {
+    return (this.#emptied ??= new Set(this.module.functions.flatMap(({ blocks }) => (
+      blocks.flatMap(({ instructions }) => instructions.flatMap((one) => (one.op === "map-delete" ? [one.map] : [])))))));
   }
   kernelMapOf(map: number): { readonly index: number; readonly map: KernelMap } {
     return this.#find((role) => role.kind === "map" && role.map === map, `the map @${this.irMap(map).name}`);
