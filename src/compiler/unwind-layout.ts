@@ -52,7 +52,25 @@ export const interpreterKind = {
   pythonEntered: 1,
   /** Python 3.12 and later: a frame that is no function's stands where its interpreter function was called. */
   python: 2,
+  v8: 3,
 } as const;
+/** The same words, of V8: offsets count from the tagged pointers that lead to objects, so that they are odd. */
+export const v8 = {
+  kind: interpreter.kind,
+  /** Its function's frame has these at the frame pointer: the function, and above it the context. In a function: its shared part. */
+  shared: 8,
+  /** Of functions: the first of the types of such objects, and how many there are. */
+  functionType: 16, functionTypes: 24,
+  /** In the shared part: the name or the description of its scope, the script, a number (i32) of the function in the script. */
+  name: 32, script: 40, literal: 48,
+  /** Of scripts: the type, the place of the name and of the number. */
+  scriptType: 56, scriptName: 64, scriptId: 72,
+  /** Of descriptions of scopes: the type, and where names of variables begin. */
+  scopeType: 80, scopeNames: 88,
+  version: interpreter.version,
+} as const;
+/** As version of a function: it is one of V8's, and where in descriptions of scopes the names of variables begin, in words. */
+export const v8Version = 1 << 16;
 
 /**
  * What was copied of an interpreted function, by such a word with a place of 0: u32 pid, u32 version, u64 code object, its four pointers (see
@@ -61,4 +79,12 @@ export const interpreterKind = {
  */
 export const functionBytes = 2688;
 export const functionAt = { pid: 0, version: 4, object: 8, names: 16, firstLine: 48, qualifiedName: 56, file: 56 + 256, lines: 56 + 256 + 320 } as const;
+/**
+ * Of V8's functions: the scope's description (its first 6 words), 6 words from its function's name on, the inferred name and, where it is made of
+ * two parts, the second, like texts (all of them in the room for lines). The map's place in a text has its type (u32) and its length (u32):
+ * where it is made of parts, the first is copied.
+ */
+export const v8FunctionAt = { scope: functionAt.lines, scopeName: functionAt.lines + 48, inferred: functionAt.lines + 96, inferredRest: functionAt.lines + 96 + 128 } as const;
+export const v8InferredRoom = 128;
+export const v8ScopeWords = 6;
 export const functionTexts = { qualifiedName: 256, file: 320, lines: 2056 } as const;

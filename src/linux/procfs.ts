@@ -67,6 +67,14 @@ export function cpuTicks(pid: number): number {
   return (Number(fields[11]) || 0) + (Number(fields[12]) || 0);
 }
 
+/** When a process began, in milliseconds of the epoch; undefined when it has gone. Field 22 of proc_pid_stat(5), in the kernel's ticks since boot. */
+export function startedAt(pid: number): number | undefined {
+  const text = read(`/proc/${pid}/stat`);
+  const uptime = Number(read("/proc/uptime")?.split(" ")[0]);
+  const ticks = Number(text?.slice(text.lastIndexOf(")") + 2).split(" ")[19]);
+  return Number.isFinite(ticks) && Number.isFinite(uptime) ? Date.now() - (uptime - ticks / 100) * 1000 : undefined;
+}
+
 /** The process's name, at most 15 bytes; undefined when it has gone. */
 export function comm(pid: number): string | undefined {
   return read(`/proc/${pid}/comm`)?.replace(/\n$/, "");

@@ -52,7 +52,7 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
   const frames: Frame[] = [];
   // Whether the address is where a call returns to.
   let returned = false;
-  for (const address of words) {
+  for (const [depth, address] of words.entries()) {
     if (isInterpreted(address)) {
       const frame = symbols.interpreted?.(address, pid);
       if (frame) frames.push(frame);
@@ -62,6 +62,8 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
     const found = signal ? [signal] : !returned ? resolve(address) : resolve(address - 1n).map((caller) => (
       caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
     returned = signal === undefined;
+    // Code that was compiled for the function whose frame follows has no name of its own.
+    if (found.every(({ symbol, module }) => symbol === undefined && module === undefined) && depth + 1 < words.length && isInterpreted(words[depth + 1])) continue;
     frames.push(...found);
     if (found.some(({ mark }) => mark !== undefined)) return frames;
   }

@@ -91,10 +91,11 @@ export interface Frame {
   readonly offset?: number;
   /** Module or binary it lies in. */
   readonly module?: string;
-  /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. `line`: 0 when unknown. */
+  /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. `line`: 0 when unknown;
+   * of JavaScript where the function begins. */
   readonly source?: { readonly file: string; readonly line: number };
   /** Of a function that an interpreter runs: in which language, "interpreted" when that is not known. Its address is the function's object. */
-  readonly language?: "python" | "interpreted";
+  readonly language?: "python" | "javascript" | "interpreted";
   /** A copy inlined into the function of a later frame, at the same address. */
   readonly inlined?: true;
   /** In stacks of build ids: which file's, `address` being the place in it. */

@@ -1,16 +1,19 @@
 // Frames of interpreted functions in stacks: what the unwinder copied of each function, as names, files and lines.
-import { functionAt, functionTexts } from "../compiler/unwind-layout.ts";
+import { functionAt, functionTexts, v8FunctionAt, v8InferredRoom, v8ScopeWords, v8Version } from "../compiler/unwind-layout.ts";
 import { interpreted } from "../compiler/unwound-stack.ts";
 import { lineOfInstruction, pythonBytes, pythonText } from "../debuginfo/python-code.ts";
+import { v8Scope, v8Text } from "../debuginfo/v8-metadata.ts";
 import type { Frame } from "./events.ts";
+import type { ScriptLines } from "./script-lines.ts";
 
-interface PythonFunction {
+interface InterpretedFunction {
   readonly pid: number;
-  readonly object: bigint;
+  readonly address: bigint;
+  readonly language: "python" | "javascript";
   readonly name: string | undefined;
   readonly file: string | undefined;
-  readonly firstLine: number;
-  readonly lines: Buffer;
+  /** 0 where it cannot be told. */
+  lineAt(place: number): number;
 }
 
 /** What CPython runs below a constructor that it calls itself, to see that it gave nothing (_Py_InitCleanup, 3.12 and later). */
@@ -20,11 +23,14 @@ const placeMask = (1n << BigInt(interpreted.placeBits)) - 1n;
 
 export class InterpretedFunctions {
   readonly #lookup: (key: Uint8Array) => Uint8Array | undefined;
-  readonly #known = new Map<bigint, PythonFunction>();
+  readonly #known = new Map<bigint, InterpretedFunction>();
+
+  readonly #sources: ScriptLines;
 
   /** `lookup`: in the kernel's map of what was copied. */
-  constructor(lookup: (key: Uint8Array) => Uint8Array | undefined) {
+  constructor(lookup: (key: Uint8Array) => Uint8Array | undefined, sources: ScriptLines) {
     this.#lookup = lookup;
+    this.#sources = sources;
   }
 
   /** Words that nothing names. */
@@ -37,18 +43,18 @@ export class InterpretedFunctions {
     if (known === undefined) {
       const copied = this.#lookup(new Uint8Array(BigUint64Array.of(key).buffer));
       if (copied === undefined) return this.#nameless(key);
-      known = functionOf(copied);
+      known = functionOf(copied, this.#sources);
       if (this.#known.size >= functionsKept) this.#known.clear();
       this.#known.set(key, known);
     }
     // A process can write anything to its stack.
     if (known.pid !== pid) return this.#nameless(key);
-    const { object: address, name: symbol, file } = known;
-    if (symbol === cleanup && file === cleanup) return undefined;
+    const { address, language, name: symbol, file } = known;
+    if (language === "python" && symbol === cleanup && file === cleanup) return undefined;
     if (symbol === undefined) this.#nameless(key);
     return {
-      address, language: "python", ...(symbol === undefined ? {} : { symbol }),
-      ...(file === undefined ? {} : { source: { file, line: lineOf(known, Number(word & placeMask)) } }),
+      address, language, ...(symbol === undefined ? {} : { symbol }),
+      ...(file === undefined ? {} : { source: { file, line: known.lineAt(Number(word & placeMask)) } }),
     };
   }
 
@@ -58,18 +64,37 @@ export class InterpretedFunctions {
   }
 }
 
-/** 0 where it cannot be told. */
-function lineOf({ firstLine, lines }: PythonFunction, place: number): number {
-  if (place === interpreted.before) return firstLine;
-  return place === interpreted.beyond ? 0 : lineOfInstruction(lines, firstLine, place) ?? 0;
+function functionOf(copied: Uint8Array, sources: ScriptLines): InterpretedFunction {
+  const bytes = Buffer.from(copied);
+  return bytes.readUInt32LE(functionAt.version) < v8Version ? pythonFunction(bytes) : javascriptFunction(bytes, sources);
 }
 
-function functionOf(copied: Uint8Array): PythonFunction {
-  const bytes = Buffer.from(copied);
-  const part = (name: keyof typeof functionTexts): Buffer => bytes.subarray(functionAt[name], functionAt[name] + functionTexts[name]);
+function part(bytes: Buffer, at: number, room: number): Buffer {
+  return bytes.subarray(at, at + room);
+}
+
+function pythonFunction(bytes: Buffer): InterpretedFunction {
   const version = bytes.readUInt32LE(functionAt.version);
+  const firstLine = bytes.readUInt32LE(functionAt.firstLine);
+  const lines = pythonBytes(part(bytes, functionAt.lines, functionTexts.lines));
   return {
-    pid: bytes.readUInt32LE(functionAt.pid), object: bytes.readBigUInt64LE(functionAt.object), firstLine: bytes.readUInt32LE(functionAt.firstLine),
-    name: pythonText(part("qualifiedName"), version), file: pythonText(part("file"), version), lines: pythonBytes(part("lines")),
+    pid: bytes.readUInt32LE(functionAt.pid), address: bytes.readBigUInt64LE(functionAt.object), language: "python",
+    name: pythonText(part(bytes, functionAt.qualifiedName, functionTexts.qualifiedName), version),
+    file: pythonText(part(bytes, functionAt.file, functionTexts.file), version),
+    lineAt: (place) => place === interpreted.before ? firstLine : place === interpreted.beyond ? 0 : lineOfInstruction(lines, firstLine, place) ?? 0,
+  };
+}
+
+function javascriptFunction(bytes: Buffer, sources: ScriptLines): InterpretedFunction {
+  const pid = bytes.readUInt32LE(functionAt.pid);
+  const words = v8ScopeWords * 8;
+  const scope = v8Scope(part(bytes, v8FunctionAt.scope, words), part(bytes, v8FunctionAt.scopeName, words), bytes.readUInt32LE(functionAt.version) - v8Version);
+  const own = scope?.named === false ? undefined : v8Text(part(bytes, functionAt.qualifiedName, functionTexts.qualifiedName));
+  const inferred = scope?.inferred === true ? v8Text(part(bytes, v8FunctionAt.inferred, v8InferredRoom), part(bytes, v8FunctionAt.inferredRest, v8InferredRoom)) : undefined;
+  const file = v8Text(part(bytes, functionAt.file, functionTexts.file));
+  const line = file === undefined || scope?.start === undefined ? 0 : sources.lineOf(pid, file, scope.start);
+  return {
+    pid, address: bytes.readBigUInt64LE(functionAt.object), language: "javascript",
+    name: own || inferred || (scope === undefined ? undefined : "(anonymous)"), file, lineAt: () => line,
   };
 }

@@ -1,21 +1,37 @@
 // Which processes run an interpreter whose frames the unwinder can tell, and what of it the unwinder has to know.
 import { basename } from "node:path";
-import { interpreter, interpreterAt, interpreterBytes, interpreterKind } from "../compiler/unwind-layout.ts";
+import { interpreter, interpreterAt, interpreterBytes, interpreterKind, v8, v8Version } from "../compiler/unwind-layout.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import type { Elf } from "../debuginfo/elf.ts";
 import { pythonFacts, type PythonFacts } from "../debuginfo/python-code.ts";
+import { v8Facts, type V8Facts } from "../debuginfo/v8-metadata.ts";
 import { biasOf, type CodeMapping } from "./user-symbols.ts";
 
-/** `python3.11`, `libpython3.11.so.1.0` */
-const pythonFile = /^(?:lib)?python3/;
+type Words = readonly (readonly [at: number, word: bigint])[];
 
-interface Words { readonly kind: number; readonly words: Readonly<Partial<Record<keyof typeof interpreter, bigint>>> }
+/** Interpreters by the names of the files that have them; `words`: what the unwinder is told, at offsets of its layout. */
+interface Kind { readonly file: RegExp; readonly of: string; words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | string | undefined; readonly help: string }
+const kinds: readonly Kind[] = [
+  {
+    // `python3.11`, `libpython3.11.so.1.0`
+    file: /^(?:lib)?python3/, of: "Python", help: "python -X perf (3.12 and later) writes maps that name them",
+    words: (elf, symbols) => told(pythonFacts(elf, symbols), pythonWords),
+  },
+  {
+    file: /^(?:lib)?(?:node|nodejs|v8)(?:$|[-.\d])/, of: "JavaScript", help: "node --perf-basic-prof --interpreted-frames-native-stack writes maps that name them",
+    words: (elf, symbols) => told(v8Facts(elf, symbols), v8Words),
+  },
+];
+
+function told<T extends object>(facts: T | string | undefined, words: (facts: T, bias: bigint) => Words): ((bias: bigint) => Words) | string | undefined {
+  return typeof facts === "object" ? (bias) => words(facts, bias) : facts;
+}
 
 export class Interpreters {
   readonly #elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined;
   readonly #trouble: (text: string) => void;
-  readonly #known = new Map<Elf, PythonFacts | undefined>();
+  readonly #known = new Map<Elf, ((bias: bigint) => Words) | undefined>();
 
   /** `trouble`: told once of a file whose frames cannot be told. */
   constructor(elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined, trouble: (text: string) => void) {
@@ -26,52 +42,61 @@ export class Interpreters {
   /** What stands behind a process's rows; undefined when it runs none. */
   entry(pid: number, mappings: readonly CodeMapping[]): Uint8Array | undefined {
     for (const mapping of mappings) {
-      if (!pythonFile.test(basename(mapping.path))) continue;
-      const elf = this.#elfOf(mapping, pid);
+      const name = basename(mapping.path);
+      const kind = kinds.find(({ file }) => file.test(name));
+      const elf = kind && this.#elfOf(mapping, pid);
       const bias = elf && biasOf(mapping, elf);
-      const facts = elf && bias !== undefined ? this.#pythonOf(elf, mapping.path) : undefined;
-      if (facts && bias !== undefined) return entryOf(pythonWords(facts, bias));
+      const words = elf && bias !== undefined ? this.#wordsOf(kind, elf, mapping.path) : undefined;
+      if (words && bias !== undefined) return entryOf(words(bias));
     }
     return undefined;
   }
 
-  #pythonOf(elf: Elf, path: string): PythonFacts | undefined {
+  #wordsOf(kind: Kind, elf: Elf, path: string): ((bias: bigint) => Words) | undefined {
     if (this.#known.has(elf)) return this.#known.get(elf);
-    let facts: PythonFacts | string | undefined;
+    let words: ReturnType<Kind["words"]>;
     try {
-      facts = pythonFacts(elf, new ElfSymbols(elf));
+      words = kind.words(elf, new ElfSymbols(elf));
     } catch (error) {
       if (!(error instanceof DamageError)) throw error;
-      facts = error.message;
+      words = error.message;
     }
-    if (typeof facts === "string") {
-      this.#trouble(`Python's functions in ${path} are not shown in stacks: ${facts}`);
-      facts = undefined;
+    if (typeof words === "string") {
+      this.#trouble(`${kind.of} functions of ${path} are not shown in stacks: ${words}; ${kind.help}`);
+      words = undefined;
     }
-    this.#known.set(elf, facts);
-    return facts;
+    this.#known.set(elf, words);
+    return words;
   }
 }
 
 function pythonWords(facts: PythonFacts, bias: bigint): Words {
   const { minor, evaluates, otherPart, key } = facts;
   const offsets = ["threadId", "frame", "inner", "executable", "previous", "instruction", "owner", "names", "code", "firstLine"] as const;
-  return {
-    kind: minor === 11 ? interpreterKind.pythonEntered : interpreterKind.python,
-    words: {
-      low: evaluates.low + bias, size: evaluates.size, key: key + bias,
-      ...(otherPart ? { otherLow: otherPart.low + bias, otherSize: otherPart.size } : {}),
-      version: BigInt(minor),
-      ...Object.fromEntries(offsets.map((name) => [name, BigInt(facts[name])])),
-    },
-  };
+  return [
+    [interpreter.kind, BigInt(minor === 11 ? interpreterKind.pythonEntered : interpreterKind.python)], [interpreter.version, BigInt(minor)],
+    [interpreter.low, evaluates.low + bias], [interpreter.size, evaluates.size], [interpreter.key, key + bias],
+    ...(otherPart ? [[interpreter.otherLow, otherPart.low + bias], [interpreter.otherSize, otherPart.size]] as const : []),
+    ...offsets.map((name) => [interpreter[name], BigInt(facts[name])] as const),
+  ];
 }
 
-function entryOf({ kind, words }: Words): Uint8Array {
+function v8Words(facts: V8Facts): Words {
+  // Offsets count from pointers to objects, which are odd.
+  const offsets = ["shared", "name", "script", "literal", "scriptName", "scriptId"] as const;
+  const types = ["functionType", "scriptType", "scopeType", "scopeNames"] as const;
+  return [
+    [v8.kind, BigInt(interpreterKind.v8)], [v8.version, BigInt(v8Version + facts.scopeNames)], [v8.functionTypes, functionTypes],
+    ...offsets.map((name) => [v8[name], BigInt(facts[name] - 1)] as const), ...types.map((name) => [v8[name], BigInt(facts[name])] as const),
+  ];
+}
+/** Behind the type of functions there are those of constructors: of classes, promises, arrays. */
+const functionTypes = 20n;
+
+function entryOf(words: Words): Uint8Array {
   const bytes = new Uint8Array(interpreterBytes);
   const view = new DataView(bytes.buffer);
-  view.setBigUint64(interpreter.kind, BigInt(kind), true);
-  for (const [name, word] of Object.entries(words)) view.setBigUint64(interpreter[name as keyof typeof interpreter], BigInt.asUintN(64, word), true);
+  for (const [at, word] of words) view.setBigUint64(at, BigInt.asUintN(64, word), true);
   return bytes;
 }
 

@@ -10,6 +10,7 @@ import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { BuildIdFrame, Frame } from "./events.ts";
 import { InterpretedFunctions } from "./interpreted-functions.ts";
+import { ScriptLines } from "./script-lines.ts";
 import type { ProcessMemory } from "./stack-owners.ts";
 import { UnwindCache } from "./unwind-cache.ts";
 import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
@@ -61,11 +62,13 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     // All processes have the C library: that alone makes none of them likely.
     this.#namesOnly = !names.has(undefined) && !commonLibraries().some((path) => names.has(basename(path)));
     if (!unwinding) return;
-    this.#functions = new InterpretedFunctions((key) => unwinding.maps.functions.lookup(key));
+    const scripts = new ScriptLines();
+    this.#functions = new InterpretedFunctions((key) => unwinding.maps.functions.lookup(key), scripts);
     this.#unwinding = new UnwindTables({
       ...unwinding,
       binaryOf: (mapping, pid) => this.#users.binary(mapping, pid),
       cache: new UnwindCache(),
+      interpreting: (pid) => scripts.notice(pid),
       wanted: (pid, mappings) => (unwinding.pid === undefined
         ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
         : pid === unwinding.pid),

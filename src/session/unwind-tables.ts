@@ -46,6 +46,8 @@ export interface UnwindTablesOptions {
   /** The file that was mapped. */
   readonly binaryOf: (mapping: CodeMapping, pid: number) => UnwindBinary | undefined;
   readonly cache?: UnwindCache;
+  /** Told of a process that runs an interpreter. */
+  readonly interpreting?: (pid: number) => void;
   /** Whether a process's stacks will surely be asked for; else it is told of once one was. */
   readonly wanted: (pid: number, mappings: readonly CodeMapping[]) => boolean;
   /** Told once, when the maps are full. */
@@ -118,7 +120,9 @@ export class UnwindTables implements Disposable {
     ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
     // Without any, it has just begun another program: then the kernel had better not know it.
     if (ranges.length === 0) return this.#options.maps.processes.remove(numberKey(pid));
-    this.#write(() => this.#options.maps.processes.update(numberKey(pid), withInterpreter(rowsEntry(ranges, mappingsKept), this.#interpreters.entry(pid, mappings))));
+    const interpreter = this.#interpreters.entry(pid, mappings);
+    if (interpreter) this.#options.interpreting?.(pid);
+    this.#write(() => this.#options.maps.processes.update(numberKey(pid), withInterpreter(rowsEntry(ranges, mappingsKept), interpreter)));
   }
 
   #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {

@@ -183,7 +183,7 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
         @[ustack(dwarf)] = count();
         ${atLeast(5, 17) ? [4, 5, 6, 100].map((frames) => `@n[len(ustack(dwarf, ${frames}))] = count();`).join(" ") : ""} }`,
       // The C library's own function between has a name only where its symbols are.
-      output: new RegExp(`^@\\[\\s+inner\\+0\\s+middle\\+\\d+\\s+outer\\+\\d+\\s+main\\+\\d+\\s+(?:__libc_start_call_main\\+\\d+|0x[0-9a-f]+)\\s+__libc_start_main\\+\\d+\\s+_start\\+\\d+\\s+\\]: 1000${
+      output: new RegExp(`^@\\[\\s+inner\\+0\\s+middle\\+\\d+\\s+outer\\+\\d+\\s+main\\+\\d+\\s+(?:__libc_start_call_main\\+\\d+|\\[libc\\.so\\.6\\]\\+0x[0-9a-f]+)\\s+__libc_start_main\\+\\d+\\s+_start\\+\\d+\\s+\\]: 1000${
         atLeast(5, 17) ? [4, 5, 6, 7].map((frames) => `\\s+@n\\[${frames}\\]: 1000`).join("") : ""}$`),
     },
     { name: "uretprobe: retval", command: work, script: "uretprobe:/bin/work:leaf_sub /pid == cpid/ { @ = sum((int32)retval); }", output: "@: 498500" },

@@ -168,6 +168,107 @@ for (const [version, path] of found) {
   });
 }
 
+/** The same of JavaScript: a line a function, so that names tell the lines where they begin. */
+const wandersJs = `
+"use strict";
+const { writeFileSync, readSync } = require("node:fs");
+Error.stackTraceLimit = Infinity;
+let seed = 7;
+const noted = [];
+const turn = (n) => { seed = (seed * 48271) % 0x7fffffff; return seed % n; };
+function note() {
+  Error.prepareStackTrace = (_, sites) => sites;
+  const sites = new Error().stack;
+  Error.prepareStackTrace = undefined;
+  noted.push(sites.slice(1).filter((site) => !site.isAsync()).map((site) => (site.getFunctionName() || "(anonymous)").replace(/^eval$/, "(anonymous)").replaceAll(" ", "_")).join(" "));
+}
+function plain(depth) { wander(depth - 1); return depth; }
+function *generator(depth) { yield 1; wander(depth - 1); yield 2; }
+function throughGenerator(depth) { for (const value of generator(depth)) if (value === 3) return; }
+function mapped(depth) { return [depth].map((d) => wander(d - 1)); }
+function each(depth) { [depth].forEach(function named(d) { wander(d - 1); }); }
+function reduced(depth) { return [1].reduce(function adds(sum) { wander(depth - 1); return sum; }, 0); }
+class Thing {
+  constructor(depth) { if (depth > 0) wander(depth - 1); }
+  acts(depth) { wander(depth - 1); }
+  static still(depth) { wander(depth - 1); }
+  get prop() { return this.acts(2); }
+  #hidden(depth) { wander(depth - 1); }
+  shows(depth) { this.#hidden(depth); }
+}
+class Derived extends Thing { other = 1; own = () => this.other; }
+function constructs(depth) { new Thing(depth); }
+function derived(depth) { new Derived(depth); }
+function method(depth) { new Thing(0).acts(depth); }
+function hides(depth) { new Thing(0).shows(depth); }
+function fixed(depth) { Thing.still(depth); }
+function getter() { return new Thing(0).prop; }
+function arrow(depth) { const inner = () => wander(depth - 1); inner(); }
+function many(depth) { const [a, b, c, d] = [1, 2, 3, depth]; const inner = function () { return wander(d - 1) || a + b + c; }; inner(); }
+function bound(depth) { wander.bind(null, depth - 1)(); }
+function applied(depth) { Reflect.apply(wander, null, [depth - 1]); }
+function caught(depth) { try { null.x; } catch { wander(depth - 1); } }
+function evaluated(depth) { new Function("wander", "depth", "wander(depth - 1)")(wander, depth); }
+function größe(depth) { wander(depth - 1); }
+function 名前(depth) { wander(depth - 1); }
+async function inner(depth) { wander(depth - 1); await null; }
+function asynchronous(depth) { void inner(depth); }
+const held = { kept: function (depth) { wander(depth - 1); }, short(depth) { wander(depth - 1); } };
+held.later = function (depth) { wander(depth - 1); };
+function objects(depth) { [held.kept, held.short, held.later][turn(3)](depth); }
+const ways = [plain, throughGenerator, mapped, each, reduced, constructs, derived, method, hides, fixed, getter, arrow, many, bound, applied, caught, evaluated, größe, 名前, asynchronous, objects];
+function wander(depth) {
+  if (depth > 0) return void ways[turn(ways.length)](depth);
+  note();
+  process.getegid();
+}
+readSync(0, Buffer.alloc(1));
+for (let i = 0; i < 400; i++) wander(turn(9));
+Promise.resolve().then(function later() { for (let i = 0; i < 100; i++) wander(turn(9)); }).then(() => writeFileSync(process.argv[2], noted.join("\\n")));
+`;
+
+/** Nodes of this machine, one a version; more can be named with STROBE_NODES, separated by colons. */
+function nodes(): ReadonlyMap<string, string> {
+  const known = new Map<string, string>();
+  for (const command of ["node", ...(process.env.STROBE_NODES ?? "").split(":")]) {
+    if (command === "") continue;
+    const [version, path] = spawnSync(command, ["-p", "process.versions.node.split('.')[0] + ' ' + process.execPath"], { encoding: "utf8" }).stdout?.trim().split(" ") ?? [];
+    if (version !== undefined && path !== undefined && Number(version) >= 20) known.set(version, known.get(version) ?? path);
+  }
+  return known;
+}
+
+/** What is in the shorter list is in the longer one, in this order. */
+function isWithin(few: readonly string[], many: readonly string[]): boolean {
+  let at = 0;
+  return few.every((one) => (at = many.indexOf(one, at) + 1) > 0);
+}
+
+for (const [version, path] of skip === false ? nodes() : []) {
+  for (const [how, flags] of Object.entries({ interpreted: ["--no-opt", "--no-maglev"], "as it is": [] })) {
+    test(`Node ${version}, ${how}: five hundred stacks are what the program tells`, { timeout: 2 * deadline }, async () => {
+      const [script, noted] = [join(folder.path, "wanders.cjs"), join(folder.path, `noted-node-${version}`)];
+      writeFileSync(script, wandersJs);
+      const stacks = await stacksOf([path, ...flags, script, noted], 'uprobe:libc:getegid { printf("STACK%s", ustack); }');
+      const theirs = readFileSync(noted, "utf8").split("\n");
+      const lines = wandersJs.split("\n");
+      assert.equal(stacks.length, 500);
+      stacks.forEach((stack, i) => {
+        const frames = stack.filter((frame) => frame.endsWith(" [javascript]")).map((frame) => /^(.*?)(?: \((.*?)(?::(\d+))?\))? \[javascript\]$/.exec(frame)?.slice(1) ?? []);
+        // A name that is made of more than two parts is cut.
+        const [ours, told] = [frames.map(([name = ""]) => name.replaceAll(" ", "_").replace(/^Module\.\.+$/, "Module._extensions..js")), theirs[i]?.split(" ") ?? []];
+        // Where the compiler put a function into its caller, there is one frame for both.
+        if (how === "interpreted") assert.deepEqual(ours, told, stack.join("\n"));
+        else assert.ok(isWithin(ours, told), `${ours.join(" ")}\nof ${told.join(" ")}`);
+        for (const [name = "", file, line] of frames) {
+          if (file !== "wanders.cjs" || !lines.some((text) => text.startsWith(`function ${name}(`))) continue;
+          assert.equal(lines[Number(line) - 1]?.startsWith(`function ${name}(`), true, `${name}:${line}\n${stack.join("\n")}`);
+        }
+      });
+    });
+  }
+}
+
 /**
  * Says that it is Python 3.11, with a thread state, a ring of frames and a code object of its own making: what names them is as long as numbers
  * go, drives a terminal, or lies at the end of memory.

@@ -2,8 +2,9 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
+import { interpreted } from "../unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
-import { unwoundAddresses } from "./unwinding.ts";
+import { interpretedAt, unwoundAddresses } from "./unwinding.ts";
 
 /** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
 export const slot = { key: -8, words: -24, limit: -32, root: -40, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
@@ -14,6 +15,8 @@ export const last = { start: 104, size: 112, shift: 120 } as const;
 /** Likewise, in a callback: the address to go on with. */
 export const goesOn = 104;
 
+/** Kept in the capture's memory: the frame to go on with, `unknown` before it is looked for; whether frames are being told; a word; the frame; the key of what it runs; words that were read. */
+export const kept = { pid: 128, frame: 136, telling: 144, word: 152, header: 160, key: 240, words: 248 } as const;
 /** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
 export const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
 
@@ -80,6 +83,23 @@ export class UnwinderCode {
     this.call("probe_read_user");
     this.assembler.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
   }
+  /**
+   * Copies what an object begins with, that the word at `from` leads to: less where it lies at the end of what is mapped, and zeroes where it cannot be
+   * read. Without branches: once a read was good, the next are of no bytes.
+   */
+  copyText(to: number, from: number, offset: number, most: number): void {
+    const a = this.assembler;
+    this.set(0, -1);
+    for (let bytes = most; bytes >= 64; bytes = (bytes >> 2) & ~7) {
+      this.set(2, bytes);
+      a.aluImmediate(Alu.ARSH, true, 0, 63);
+      a.alu(Alu.AND, true, 2, 0);
+      this.load(3, interpretedAt + from);
+      this.add(3, offset);
+      this.addressOf(1, interpretedAt + to);
+      this.call("probe_read_user");
+    }
+  }
   /** Reads 8 bytes of kernel memory at r3; 0 when that fails. */
   readKernel(at: number): void {
     this.addressOf(1, at);
@@ -135,3 +155,13 @@ export function mixIn({ assembler: a }: UnwinderCode, register: number): void {
   a.alu(Alu.XOR, true, 1, 2);
 }
 const hashFactor = 0x9e3779b97f4a7c15n;
+
+/** The word that stands for the function that r1 was made of, into the key. */
+export function wordOf(code: UnwinderCode): void {
+  const { assembler: a } = code;
+  a.aluImmediate(Alu.RSH, true, 1, 64 - interpreted.numberBits);
+  a.aluImmediate(Alu.LSH, true, 1, interpreted.placeBits);
+  a.constant64(2, interpreted.tag << interpreted.tagShift);
+  a.alu(Alu.OR, true, 1, 2);
+  code.store(kept.key, 1);
+}

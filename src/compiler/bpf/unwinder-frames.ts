@@ -10,14 +10,15 @@ const signalFrame = { bp: 120, sp: 160 } as const;
 /** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
 const instancesPassed = 4;
 
-/** r1: the rule. All ends at `code.next`, which is to stand behind. */
-export function followRule(code: UnwinderCode, instances: ReturnInstances | undefined): void {
+/** r1: the rule. All ends at `code.next`, which is to stand behind. `atPointer`: writes what is done before a frame pointer is followed. */
+export function followRule(code: UnwinderCode, instances: ReturnInstances | undefined, atPointer: () => void): void {
   const a = code.assembler;
   const frame = a.label();
   findFrame(code, frame);
   a.bind(frame);
   takeReturnAddress(code, instances);
   a.bind(code.pointer);
+  atPointer();
   followPointer(code);
 }
 

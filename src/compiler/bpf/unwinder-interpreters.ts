@@ -5,11 +5,10 @@ import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { functionAt, functionTexts, interpreter, interpreterAt, interpreterKind } from "../unwind-layout.ts";
 import { cutStack, interpreted } from "../unwound-stack.ts";
-import { COUNT, MAPPINGS, MEMORY, mixIn, noteAddress, slot, UnwinderCode } from "./unwinder-code.ts";
+import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, UnwinderCode } from "./unwinder-code.ts";
+import { tellJavascript } from "./unwinder-v8.ts";
 import { interpretedAt } from "./unwinding.ts";
 
-/** Kept in the capture's memory: the frame to go on with, `unknown` before it is looked for; whether frames are being told; a word; the frame. */
-const kept = { pid: 128, frame: 136, telling: 144, word: 152, header: 160 } as const;
 const unknown = 1;
 /** Bytes of a frame that tell all: every version's frames are longer. */
 const headerBytes = 80;
@@ -37,6 +36,12 @@ export function tellInterpreted(code: UnwinderCode, steps: InterpreterSteps): vo
   a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, native);
   code.load(1, kept.telling);
   a.jumpIfImmediate(Jump.JEQ, true, 1, 0, native);
+  const python = a.label();
+  a.load(8, false, 1, MAPPINGS, interpreterAt + interpreter.kind);
+  a.jumpIfImmediate(Jump.JNE, true, 1, interpreterKind.v8, python);
+  tellJavascript(code, steps.functions);
+  a.jump(steps.follow);
+  a.bind(python);
   code.load(3, kept.frame);
   a.jumpIfImmediate(Jump.JEQ, true, 3, 0, over);
   code.readUser(kept.header, headerBytes, failed);
@@ -75,6 +80,7 @@ export function meetInterpreter(code: UnwinderCode, { threadPointer, follow }: I
   a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, follow);
   field(1, interpreter.kind);
   a.jumpIfImmediate(Jump.JEQ, true, 1, 0, follow);
+  a.jumpIfImmediate(Jump.JEQ, true, 1, interpreterKind.v8, follow);
   for (const [low, size] of [[interpreter.otherLow, interpreter.otherSize], [interpreter.low, interpreter.size]] as const) {
     code.load(2, slot.call);
     field(1, low);
@@ -94,8 +100,8 @@ export function meetInterpreter(code: UnwinderCode, { threadPointer, follow }: I
 
   // The thread's state is a value of its own that the C library keeps.
   field(3, interpreter.key);
-  code.readUser(slot.words, 8, none);
-  a.load(4, false, 1, 10, slot.words);
+  code.readUser(kept.words, 8, none);
+  a.load(4, false, 1, MEMORY, kept.words);
   a.jumpIfImmediate(Jump.JGE, true, 1, specific.most, none);
   a.aluImmediate(Alu.MUL, true, 1, specific.bytes);
   code.store(kept.word, 1);
@@ -105,27 +111,27 @@ export function meetInterpreter(code: UnwinderCode, { threadPointer, follow }: I
   code.store(kept.word, 1);
   a.alu(Alu.ADD, true, 3, 1);
   code.add(3, specific.first + specific.value);
-  code.readUser(slot.words, 8, none);
-  code.load(3, slot.words);
+  code.readUser(kept.words, 8, none);
+  code.load(3, kept.words);
   code.store(kept.frame, 3);
   // It must be this thread's.
   field(1, interpreter.threadId);
   a.alu(Alu.ADD, true, 3, 1);
-  code.readUser(slot.words, 8, none);
-  code.load(1, slot.words);
+  code.readUser(kept.words, 8, none);
+  code.load(1, kept.words);
   code.load(2, kept.word);
   a.jumpIf(Jump.JNE, true, 1, 2, none);
   code.load(3, kept.frame);
   field(1, interpreter.frame);
   a.alu(Alu.ADD, true, 3, 1);
-  code.readUser(slot.words, 8, none);
+  code.readUser(kept.words, 8, none);
   const direct = a.label();
-  code.load(3, slot.words);
+  code.load(3, kept.words);
   field(1, interpreter.inner);
   a.jumpIfImmediate(Jump.JSLT, true, 1, 0, direct);
   a.alu(Alu.ADD, true, 3, 1);
-  code.readUser(slot.words, 8, none);
-  code.load(3, slot.words);
+  code.readUser(kept.words, 8, none);
+  code.load(3, kept.words);
   a.bind(direct);
   code.store(kept.frame, 3);
   a.bind(looked);
@@ -174,16 +180,12 @@ function tellFunction(code: UnwinderCode, functions: number, failed: Label): voi
     code.load(3, interpretedAt + at);
     mixIn(code, 3);
   }
-  a.aluImmediate(Alu.RSH, true, 1, 64 - interpreted.numberBits);
-  a.aluImmediate(Alu.LSH, true, 1, interpreted.placeBits);
-  a.constant64(2, interpreted.tag << interpreted.tagShift);
-  a.alu(Alu.OR, true, 1, 2);
-  a.store(8, 10, slot.key, 1);
-  code.lookup(functions);
+  wordOf(code);
+  code.lookup(functions, kept.key);
   a.jumpIfImmediate(Jump.JNE, true, 0, 0, known);
   copyFunction(code);
   code.map(functions);
-  code.addressOf(2, slot.key);
+  code.addressOf(2, kept.key);
   code.addressOf(3, interpretedAt);
   code.set(4, UpdateFlag.NOEXIST);
   code.call("map_update_elem");
@@ -191,7 +193,7 @@ function tellFunction(code: UnwinderCode, functions: number, failed: Label): voi
   // Else another CPU has copied it meanwhile, or there is no memory just now: then whoever meets it next copies it.
   a.jumpIfImmediate(Jump.JEQ, true, 0, E2BIG, full);
   a.bind(known);
-  code.load(3, slot.key);
+  code.load(3, kept.key);
   code.load(1, kept.word);
   a.alu(Alu.OR, true, 3, 1);
   noteAddress(code, 3);
@@ -219,16 +221,5 @@ function copyFunction(code: UnwinderCode): void {
   code.readUser(interpretedAt + functionAt.firstLine, 8, next);
   a.bind(next);
   const texts = [[functionAt.qualifiedName, 16, functionTexts.qualifiedName], [functionAt.file, 0, functionTexts.file], [functionAt.lines, 24, functionTexts.lines]] as const;
-  for (const [to, pointer, most] of texts) {
-    const read = a.label();
-    // An object may lie at the end of what is mapped.
-    for (let bytes: number = most; bytes >= 64; bytes = (bytes >> 2) & ~7) {
-      const shorter = a.label();
-      code.load(3, interpretedAt + functionAt.names + pointer);
-      code.readUser(interpretedAt + to, bytes, shorter);
-      a.jump(read);
-      a.bind(shorter);
-    }
-    a.bind(read);
-  }
+  for (const [to, pointer, most] of texts) code.copyText(to, functionAt.names + pointer, 0, most);
 }

@@ -16,6 +16,7 @@ import { ADDRESS, area, COUNT, goesOn, last, MAPPINGS, MEMORY, noteAddress, slot
 import { followRule } from "./unwinder-frames.ts";
 import { beginInterpreted, meetInterpreter, tellInterpreted } from "./unwinder-interpreters.ts";
 import { findRule, writeMappedFile } from "./unwinder-places.ts";
+import { meetJavascript } from "./unwinder-v8.ts";
 import { unwoundAddresses } from "./unwinding.ts";
 
 /** Offsets in x86-64's struct pt_regs. */
@@ -100,9 +101,12 @@ function writeWalk(
   code.load(1, slot.limit);
   a.jumpIf(Jump.JGE, true, COUNT, 1, code.done);
   findRule(code, mappedFile);
-  followRule(code, instances);
+  followRule(code, instances, () => {
+    if (steps) meetJavascript(code);
+  });
 
   a.bind(code.next);
+  if (counted) forget(code);
   if (round !== undefined) {
     a.jumpIfImmediate(Jump.JNE, true, ADDRESS, 0, round);
     a.jump(code.done);
@@ -123,6 +127,12 @@ function writeWalk(
     code.set(0, 1);
     a.exit();
   }
+}
+
+/** What a round leaves behind that the next does not use: so that the verifier sees that one begins like another. */
+function forget(code: UnwinderCode): void {
+  for (const register of [0, 1, 2, 3, 4, 5, COUNT]) code.set(register, 0);
+  for (const at of [slot.key, slot.words, slot.words + 8]) code.assembler.storeImmediate(8, FRAME, at, 0);
 }
 
 /** The current process, as strobe numbers it: into r0. */
