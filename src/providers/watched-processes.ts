@@ -169,6 +169,8 @@ export class WatchedProcesses implements Disposable {
 
   [Symbol.dispose](): void {
     if (!this.#open) return;
+    // What came and went since the last time.
+    for (const record of this.#records?.read() ?? []) this.#take(record);
     this.#open = false;
     clearTimeout(this.#timer);
     this.#records?.[Symbol.dispose]();
