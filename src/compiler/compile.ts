@@ -100,7 +100,7 @@ export function compile(script: Program, system: System, options: CompileOptions
 
 /** `growing`: with room in the maps for programs that come later. */
 function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagnostics: Diagnostic[], system: System, options: CompileOptions & { readonly growing: boolean }): Compiled {
-  const result = check(program, probes, system.types, {
+  const result = check(program, withEntries(probes), system.types, {
     capabilities: system.capabilities, unsafe: options.unsafe ?? false, env: options.env ?? {},
     ...(options.pid === undefined ? {} : { pid: options.pid }),
     ...(options.command === undefined ? {} : { command: options.command }),
@@ -131,6 +131,16 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
   }
+}
+
+/** Beside probes on returns, what keeps for them what they are given of the entries. */
+function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[] {
+  return probes.flatMap((resolved) => {
+    const entries = resolved.variants.flatMap(({ entry }) => entry ?? []);
+    if (entries.length === 0) return [resolved];
+    const { predicate: _, ...probe } = resolved.probe;
+    return [resolved, { probe: { ...probe, body: { kind: "block", statements: [], span: probe.body.span } }, variants: entries }];
+  });
 }
 
 /** What no part of the compiler throws on purpose is a fault of strobe's, and told as one. */
@@ -220,8 +230,7 @@ function ofProcess(probe: Probe, pid: number): Probe {
   const own: Expression = {
     kind: "binary", operator: "==", left: { kind: "builtin", name: "pid", ...node }, right: { kind: "integer", value: BigInt(pid), ...node }, ...node,
   };
-  const { predicate } = probe;
-  return { ...probe, predicate: predicate === undefined ? own : { kind: "binary", operator: "&&", left: own, right: predicate, ...node } };
+  return { ...probe, guard: own };
 }
 
 type Variant = ResolvedProbe["variants"][number];
@@ -261,7 +270,7 @@ function likeFunctions(variants: readonly Variant[], options: ResolveOptions): r
   const asText = variants.some(({ context }) => context !== "host" && context.func === "site");
   return variants.flatMap((variant) => {
     if (variant.context === "host" || isTold(variant) !== asText) return [variant];
-    return asText ? variantsByFunction(variant.context, variant.sites, options) : [{ ...variant, sites: variant.sites.map(({ name, match, data }) => ({ name, data, ...(match === undefined ? {} : { match }) })) }];
+    return asText ? variantsByFunction(variant.context, variant.sites, options) : [{ ...variant, sites: variant.sites.map(({ name, match, among, data }) => ({ name, data, ...(match === undefined ? {} : { match }), ...(among === undefined ? {} : { among }) })) }];
   });
 }
 
@@ -276,7 +285,7 @@ function functionOf({ func, name }: SiteRef): string {
 
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
-  if (context === "host" || context.variables !== undefined || context.typeNamed !== undefined) return undefined;
+  if (context === "host" || context.variables !== undefined || context.typeNamed !== undefined || context.kept !== undefined) return undefined;
   if (context.dispatch !== undefined) return callKey(context, uses);
   if (context.args !== undefined) return undefined;
   // At kernel functions these are the same everywhere, unless the program is bound to one of them.

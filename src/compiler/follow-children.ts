@@ -34,11 +34,11 @@ export function followingChildren(program: Program, pid: number | undefined): { 
 
 /** A probe whose handler leaves at once in any other process. */
 export function ofFollowed(probe: Probe): Probe {
-  const { span, predicate } = probe;
+  const { span } = probe;
   const node = { span, type: unknownType };
   const pid: Expression = { kind: "builtin", name: "pid", ...node };
   const own: Expression = { kind: "call", name: "has_key", args: [{ kind: "map", name: followedMap, keys: [], ...node }, pid], ...node };
-  return { ...probe, predicate: predicate === undefined ? own : { kind: "binary", operator: "&&", left: own, right: predicate, ...node } };
+  return { ...probe, guard: own };
 }
 
 /** A tree with the map's own name. */

@@ -203,7 +203,7 @@ export type Instruction =
    * Calls a function of kind `round` until it returns `stop`, with the slot `frame` shared. In the kernel only, where a loop was
    * made one (bpf/called-loops.ts). `variables`: where in the frame there are numbers that change from round to round.
    */
-  /** A loop (by its number) was left since its rounds were spent: counted. */
+  /** A loop (by its number) was left since its rounds were spent, or nothing was kept of a call that returns: counted. */
   | { readonly op: "loop-cut"; readonly loop: number }
   | { readonly op: "rounds"; readonly round: number; readonly frame: number; readonly variables: readonly number[] }
 

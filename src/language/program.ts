@@ -97,6 +97,8 @@ export interface FunctionDeclaration {
 
 export interface Probe {
   readonly specs: readonly ProbeSpec[];
+  /** In front of the predicate, and nobody's own: whether the event is of a process that is traced. */
+  readonly guard?: Expression;
   readonly predicate?: Expression;
   readonly body: Block;
   readonly span: Span;

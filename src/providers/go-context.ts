@@ -48,7 +48,13 @@ function stackArguments(): Fetch[] {
   return Array.from({ length: stackWords }, (_, i): Fetch => ({ kind: "pointed", base, offset: 8 + i * 8, size: 8, signed: false, space: "user" }));
 }
 
-function goroutineId(offset: number | undefined): Fetch | undefined {
-  if (offset === undefined) return undefined;
+/** The ends of the running goroutine's stack, which is moved as it grows. (`stack.lo` and `stack.hi` are the first words of runtime.g) */
+export const goStack: { readonly low: Fetch; readonly high: Fetch } = { low: wordOfGoroutine(0), high: wordOfGoroutine(8) };
+
+function wordOfGoroutine(offset: number): Fetch {
   return { kind: "pointed", base: fetchRegister(registersOf("x86-64"), "r14"), offset, size: 8, signed: false, space: "user" };
+}
+
+function goroutineId(offset: number | undefined): Fetch | undefined {
+  return offset === undefined ? undefined : wordOfGoroutine(offset);
 }

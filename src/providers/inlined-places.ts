@@ -2,6 +2,7 @@
 import type { Context, Fetch } from "../language/context.ts";
 import { u64 } from "../language/types.ts";
 import { conditionHolds, InlinedEnds } from "./inlined-ends.ts";
+import { wantsArguments } from "./kept-arguments.ts";
 import { usesNumbered } from "./resolution.ts";
 import type { Binary } from "./system.ts";
 import type { Place, Places, Wanted } from "./places.ts";
@@ -97,6 +98,7 @@ function distinct(binary: Binary, copies: readonly InlinedCopy[]): InlinedCopy[]
 
 /** Why a handler cannot run at inlined copies; undefined when it can. */
 export function whatBodiesHave(returns: boolean, uses: ReadonlySet<string>): string | undefined {
+  if (returns && wantsArguments(uses)) return "where a copy ends, nothing was kept of the arguments that it began with";
   if (returns) return uses.has("retval") ? "where a copy ends, its result is in no register of its own" : undefined;
   return usesNumbered(uses) ? "the parameters of a copy are in no registers by number" : undefined;
 }

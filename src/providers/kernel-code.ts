@@ -34,16 +34,17 @@ export function insideKernelFunction(provider: string, system: System, returns =
 /** Variants of a spec with the results of their functions as BTF has them; of those that it does not know, the register. */
 export function withKernelResults(spec: ProbeSpec, variants: readonly Variant[], system: System, options: ResolveOptions): Resolution {
   if (!options.uses.has("retval")) return { variants, diagnostics: [] };
-  const apart = variants.flatMap(({ provider, context, sites }, i) => {
+  const apart = variants.flatMap(({ provider, context, sites, entry }, i) => {
     if (context === "host") return [];
+    const kept = entry === undefined ? {} : { entry };
     // An inlined copy has none.
-    if (context.retval === undefined || context.retval.absent !== undefined) return [{ provider, context, sites, i }];
+    if (context.retval === undefined || context.retval.absent !== undefined) return [{ provider, context, sites, i, ...kept }];
     const { retval: { fetch } } = context;
-    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => ({ provider, context: { ...context, ...resultOf(name, fetch, system) }, sites: group, i, ...lackingResult(name, system) }));
+    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => ({ provider, ...kept, context: { ...context, ...resultOf(name, fetch, system) }, sites: group, i, ...lackingResult(name, system) }));
   });
   const { complete, diagnostics } = withoutLacking(spec, alikeResults(apart), ({ sites: [site] }) => site?.name ?? spec.text);
   const together = groupBy(complete, ({ i, context: { retval } }) => `${i} ${retval === undefined ? "" : describe(retval.type)} ${retval?.absent ?? ""}`);
-  return { variants: [...together.values()].map((group) => ({ provider: group[0].provider, context: group[0].context, sites: group.flatMap(({ sites }) => sites) })), diagnostics };
+  return { variants: [...together.values()].map((group) => ({ provider: group[0].provider, context: group[0].context, sites: group.flatMap(({ sites }) => sites), ...(group[0].entry === undefined ? {} : { entry: group[0].entry }) })), diagnostics };
 }
 
 function resultOf(name: string, fetch: Fetch, system: System): Pick<Context, "retval"> {

@@ -11,6 +11,7 @@ import { scalarArgument } from "./function-arguments.ts";
 import { describeFunction, findFunctions, functionPattern, functionTargets, noFunction, otherWays, type FunctionPattern, type KprobeSite } from "./kernel-functions.ts";
 import type { Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { withKernelResults } from "./kernel-code.ts";
+import { keepArguments, wantsArguments } from "./kept-arguments.ts";
 import { inlinedKernelFunction, inlinedModuleFunction, kernelLines, listKernelLines, meansLines, wantsKernelVariables, withKernelCopies, withKernelVariables } from "./kernel-places.ts";
 import { MAXACTIVE_LIMIT } from "./kprobe-attachment.ts";
 import { parseCount } from "./quantity.ts";
@@ -75,9 +76,11 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       // Each function has arguments of its own.
       const variables = wantsKernelVariables(options.uses);
       const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
+      // Links of many functions do not tell at returns where the stack was.
+      const keeps = returns && wantsArguments(options.uses);
       const byLink = (count: number): boolean =>
-        (returns && kernelAtLeast(system.capabilities.kernel, ...RETURNS_UNLIMITED) || (count >= MULTI_FROM && !typed && maxactive === undefined)) && hasMultiLinks(system);
-      const session = offset === 0n && hasSessions(system, options.uses);
+        !keeps && (returns && kernelAtLeast(system.capabilities.kernel, ...RETURNS_UNLIMITED) || (count >= MULTI_FROM && !typed && maxactive === undefined)) && hasMultiLinks(system);
+      const session = offset === 0n && !keeps && hasSessions(system, options.uses);
       // The kernel looks up a probe's number, and what it may override, by where the function begins.
       const place = options.uses.has("probe") || options.uses.has("override") ? "start" : "traced";
       const everywhere = offset === 0n && hasWildcard(pattern.name) && byLink(MULTI_FROM) ? system.functionsAt?.(pattern, place) ?? [] : [];
@@ -162,7 +165,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     ...provider,
     resolve(spec, system, options) {
       const found = provider.resolve(spec, system, options);
-      const { variants, diagnostics } = returns ? withKernelResults(spec, found.variants, system, options) : { variants: found.variants, diagnostics: [] };
+      const { variants, diagnostics } = returns ? withKernelResults(spec, keepingArguments(found.variants, system, options), system, options) : { variants: found.variants, diagnostics: [] };
       const body: Resolution = { variants, diagnostics: [...found.diagnostics, ...diagnostics] };
       // Only a name alone means copies as well.
       const [wanted = "", ...more] = spec.parts.filter((part) => !part.startsWith("maxactive="));
@@ -213,6 +216,26 @@ function hasSessions(system: System, uses: ReadonlySet<string>): boolean {
 
 function hasFunction(system: System, name: string): boolean {
   return system.hasKernelFunction?.(name) ?? system.kernelFunction(name) !== undefined;
+}
+
+/** Returns, with the arguments of their calls where the handler asks for them; one variant a function. */
+function keepingArguments(variants: readonly Variant[], system: System, options: ResolveOptions): readonly Variant[] {
+  if (!wantsArguments(options.uses)) return variants;
+  return variants.flatMap((variant) => {
+    const { context, sites, provider } = variant;
+    if (context === "host" || context.retval?.absent !== undefined) return [variant];
+    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => withKernelEntry({ context, provider, sites: group }, name, group, false, system, options));
+  });
+}
+
+/** Returns of a kernel function, with what keeps the arguments of its calls where it begins. `inPlace`: at its return instructions. */
+export function withKernelEntry({ context, provider, sites }: Variant, name: string, beginnings: readonly SiteRef[], inPlace: boolean, system: System, options: ResolveOptions): Variant {
+  if (context === "host") return { context, provider, sites };
+  const { retval: _, variables: __, session: ___, ...plain } = context;
+  const args = options.uses.has("args") ? namedArguments(name, system) : undefined;
+  const entry: Context = { ...plain, numbered: fetchCallArguments(registersOf(hostMachine), "kernel"), ...(args === undefined ? {} : { args }) };
+  const ends = keepArguments({ entry, returned: context, inPlace }, options.uses);
+  return { context: ends.returned, provider, sites, entry: { context: ends.entry, provider: "kprobe", sites: beginnings } };
 }
 
 /** A function's arguments by their names in BTF, as far as they are in registers; nothing where BTF has no such function. */

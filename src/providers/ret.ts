@@ -11,6 +11,8 @@ import { whatBodiesHave } from "./inlined-places.ts";
 import { insideKernelFunction, kernelFunctions, withKernelResults } from "./kernel-code.ts";
 import { findFunctions, functionPattern, noFunction, otherWays, type KprobeSite } from "./kernel-functions.ts";
 import { inlinedKernelFunction } from "./kernel-places.ts";
+import { withKernelEntry } from "./kprobe.ts";
+import { wantsArguments } from "./kept-arguments.ts";
 import type { Place } from "./places.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { missing, refused, wrongParts } from "./resolution.ts";
@@ -125,8 +127,16 @@ function inKernel(spec: ProbeSpec, wanted: string, system: System, options: Reso
     }
   }
   if (sites.length === 0) return noReturns(spec, endings, "ret:", callersSide("kretprobe"));
-  const { variants, diagnostics } = withKernelResults(spec, variantsByFunction(insideKernelFunction("ret", system, true), sites, options), system, options);
+  const context = insideKernelFunction("ret", system, true);
+  const returns = !wantsArguments(options.uses) ? variantsByFunction(context, sites, options)
+    : found.map((code) => withKernelEntry({ context, provider: "ret", sites: sites.filter(({ func }) => func === code.name) }, code.name, [beginningOf(code)], true, system, options))
+      .filter((variant) => variant.sites.length > 0);
+  const { variants, diagnostics } = withKernelResults(spec, returns, system, options);
   return { variants, diagnostics: [...otherEnds(spec, endings, "use kretprobe"), ...diagnostics] };
+}
+
+function beginningOf({ name, ranges: [body] }: KernelCode): SiteRef {
+  return { name: `ret:${name}`, func: name, data: { offset: body.address } satisfies KprobeSite };
 }
 
 /** Kernels that must not leave returns to the processor's prediction return through code of their own (arch/x86/lib/retpoline.S). */

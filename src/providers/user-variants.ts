@@ -3,13 +3,15 @@ import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { insideUserFunction, variantsByFunction } from "./function-code.ts";
-import { asGoHasIt } from "./go-context.ts";
+import { asGoHasIt, goStack } from "./go-context.ts";
 import { copyContext } from "./inlined-places.ts";
+import { keepArguments, wantsArguments } from "./kept-arguments.ts";
 import type { Place } from "./places.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { variantsOf, type Variant } from "./resolution.ts";
 import { alikeResults, withoutLacking } from "./results.ts";
 import type { Binary, System } from "./system.ts";
+import type { UserSite } from "./user-attachment.ts";
 import { symbolsSeenFrom, userContext } from "./user-context.ts";
 import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
 
@@ -35,33 +37,76 @@ export function variantsAt(spec: ProbeSpec, found: readonly FoundPlace[], kind: 
   const made = found.map((one) => ({ ...one, ...seenAt(baseOf(one.place), one, kind, system, options) }));
   const results = uses.has("retval") ? alikeResults(made) : made;
   const { complete, diagnostics } = withoutLacking(spec, results, ({ site }) => site.name);
-  const variants = new Map<string, { readonly context: Context; readonly sites: SiteRef[] }>();
-  for (const { binary, place, site, context, key } of complete) {
+  const variants = new Map<string, { readonly context: Context; readonly atEntry?: Context; readonly places: FoundPlace[] }>();
+  for (const { binary, place, site, context, key, atEntry } of complete) {
     const copy = copyContext(context, place, kind.at === "return");
     const trampoline = kind.at === "return" && place.inlined === undefined && place.returnsFrom === undefined && kind.provider !== "ret";
     // Symbols are found from the place itself.
     const own = uses.has("uaddr") ? { ...copy.context, userSymbol: symbolsSeenFrom(binary, place.offset, trampoline) } : copy.context;
     const whole = uses.has("uaddr") ? `${variants.size}` : `${place.returnsFrom === undefined} ${key} ${copy.key}`;
     const known = variants.get(whole);
-    if (known === undefined) variants.set(whole, { context: own, sites: [site] });
-    else known.sites.push(site);
+    if (known !== undefined) known.places.push({ binary, place, site });
+    else variants.set(whole, { context: own, places: [{ binary, place, site }], ...(atEntry === undefined ? {} : { atEntry }) });
   }
-  const grouped = [...variants.values()].flatMap(({ context, sites }): Variant[] => (
-    context.func === "site" ? variantsByFunction(context, sites, options) : variantsOf(context, sites, options)));
+  const grouped = [...variants.values()].flatMap(({ context, atEntry, places }): Variant[] => {
+    const of = (seen: Context): Variant[] => (seen.func === "site" ? variantsByFunction : variantsOf)(seen, places.map(({ site }) => site), options);
+    return atEntry === undefined ? of(context) : withEntry(context, atEntry, places, uses, of);
+  });
   return { variants: grouped, diagnostics };
+}
+
+/** Returns, with what keeps the arguments of their calls at the functions' entries. */
+function withEntry(context: Context, atEntry: Context, places: readonly FoundPlace[], uses: ReadonlySet<string>, of: (context: Context) => Variant[]): Variant[] {
+  const [{ place: { returnsFrom } }] = places;
+  const entries = new Map<string, SiteRef>();
+  for (const { binary, place, site } of places) {
+    const offset = place.returnsFrom ?? place.offset;
+    entries.set(`${binary.path} ${offset}`, { name: site.name, ...(site.func === undefined ? {} : { func: site.func }), data: { path: binary.path, offset, semaphore: 0n } satisfies UserSite });
+  }
+  const goroutine = atEntry.goroutine === undefined ? {} : { goroutine: { id: atEntry.goroutine, stack: goStack } };
+  const ends = keepArguments({ entry: atEntry, returned: context, inPlace: returnsFrom !== undefined, several: entries.size > 1, ...goroutine }, uses);
+  const [first, ...more] = of(ends.returned);
+  return [{ ...first, entry: { provider: "uprobe", context: ends.entry, sites: [...entries.values()] } }, ...more];
 }
 
 function contextOf({ provider, at }: PlaceKind, inside: boolean, system: System, uses: ReadonlySet<string>): Context {
   return inside ? insideUserFunction(provider, at === "return", system, uses) : userContext({ provider, returns: at === "return", system, uses });
 }
 
+interface SeenPlace extends PlaceContext {
+  /** What the function's arguments are at its entry, where the handler at its return asks for them. */
+  readonly atEntry?: Context;
+}
+
+function seenAt(base: Context, found: FoundPlace, kind: PlaceKind, system: System, options: ResolveOptions): SeenPlace {
+  const seen = seenThere(base, found, kind, system, options);
+  if (kind.at !== "return" || found.place.inlined !== undefined || !wantsArguments(options.uses)) return seen;
+  const { binary, place } = found;
+  const offset = place.returnsFrom ?? place.offset;
+  const there = asGoHasIt(userContext({ provider: "uprobe", returns: false, system, uses: options.uses }), binary, offset).context;
+  if (!options.uses.has("args")) {
+    // Arguments by number are where they are in all functions, which the kernel tells apart.
+    const shared = seen.context.func === "user" && there.goroutine === undefined;
+    return { ...seen, atEntry: there, key: shared ? seen.key : `${seen.key} ${offset}` };
+  }
+  const uses = new Set([...options.uses].filter((use) => use === "args" || use.startsWith("args.")));
+  const entry = withVariables(there, { binary, offset, returns: false }, system, { uses });
+  const { args: _, variables = entry.context.variables, ...context } = seen.context;
+  return {
+    context: { ...context, ...(variables === undefined ? {} : { variables }) }, key: `${seen.key} ${offset}`, atEntry: entry.context,
+    ...(seen.lacking ?? entry.lacking) === undefined ? {} : { lacking: seen.lacking ?? entry.lacking },
+  };
+}
+
 /** What debug information and the language's conventions tell of a place. Equal keys: equal contexts. */
-function seenAt(base: Context, { binary, place }: FoundPlace, { at }: PlaceKind, system: System, options: ResolveOptions): PlaceContext {
+function seenThere(base: Context, { binary, place }: FoundPlace, { at }: PlaceKind, system: System, options: ResolveOptions): PlaceContext {
   const { offset, inlined, returnsFrom } = place;
   const there = asGoHasIt(base, binary, offset);
-  if (!wantsVariables(options.uses)) return { context: there.context, key: `${binary.path} ${there.key}` };
+  // Arguments at returns are those of the entry.
+  const uses = at === "return" ? new Set([...options.uses].filter((use) => use !== "args" && !use.startsWith("args."))) : options.uses;
+  if (!wantsVariables(uses)) return { context: there.context, key: `${binary.path} ${there.key}` };
   const look = (returns: boolean): PlaceContext => {
-    const seen = withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }) }, system, options);
+    const seen = withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }) }, system, { uses });
     return { ...seen, key: `${binary.path} ${there.key} ${seen.key}` };
   };
   if (returnsFrom === undefined) return look(at === "return");

@@ -56,7 +56,9 @@ export class Attachments {
     const probes = programs.filter(({ program }) => !isEdge(program.provider)).map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
     const lastFirst = ({ loaded, attacher }: typeof probes[number]): boolean => attacher.lastRunsFirst?.(loaded.program.binding) ?? false;
     const [reversed, others] = [probes.filter((probe) => lastFirst(probe)), probes.filter((probe) => !lastFirst(probe))];
-    for (const { loaded, attacher } of [...others, ...reversed.reverse()]) this.#ofProgram.set(loaded, this.#attach(loaded, attacher));
+    const inOrder = [...others, ...reversed.reverse()];
+    const [first, then] = [inOrder.filter(({ loaded }) => loaded.program.binding.first), inOrder.filter(({ loaded }) => !loaded.program.binding.first)];
+    for (const { loaded, attacher } of [...first, ...then]) this.#ofProgram.set(loaded, this.#attach(loaded, attacher));
     for (const { loaded } of probes) {
       const { program } = loaded;
       const attachment = this.#ofProgram.get(loaded)!;

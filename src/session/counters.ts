@@ -37,7 +37,11 @@ export class TroubleCounters {
       this.#counters.push({ offsets: [offset], trouble, seen: 0 });
     };
     for (const watched of plan.watches) add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
-    for (const loop of plan.loops) add(loop.offset, (count) => ({ kind: "loop-cut", loop, count }));
+    for (const loop of plan.loops) {
+      const { returns } = loop;
+      add(loop.offset, (count) => (returns === undefined ? { kind: "loop-cut", loop, count }
+        : { kind: "missed", probe: returns, count, help: "returns of calls whose entry it did not see: it asks for their arguments" }));
+    }
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {
       if (role.kind === "unwind-processes") {

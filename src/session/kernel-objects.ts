@@ -139,7 +139,8 @@ export class KernelObjects implements Disposable {
     return this.#plan.kernelMaps.flatMap(({ role, keySize, unused }, i) => {
       if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
       const { name, keys } = this.#plan.maps[role.map];
-      return keys.length === 0 ? [] : [{ name, keySize, descriptor: this.maps[i] }];
+      // A name that begins with a dot is strobe's own.
+      return keys.length === 0 || name.startsWith(".") ? [] : [{ name, keySize, descriptor: this.maps[i] }];
     });
   }
 

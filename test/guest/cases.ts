@@ -154,6 +154,20 @@ export function probeCases([major, minor]: readonly [number, number]): readonly 
       script: "ret:ksys_read /pid == cpid && retval == 512/ { @ret = sum(retval); } kretprobe:ksys_read /pid == cpid && retval == 512/ { @trampoline = sum(retval); }",
       output: "@ret: 512000\n@trampoline: 512000",
     },
+    {
+      name: "kretprobe: arguments, as at the entry", command: work,
+      script: "kretprobe:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name), arg2, retval] = count(); }",
+      output: "@[zero, 512, 512]: 1000",
+    },
+    {
+      name: "kretprobe: arguments by number, of many functions", command: work,
+      script: "kretprobe:vfs_w* /pid == cpid && arg2 == 64/ { @[func, retval] = count(); }", output: "@[vfs_write, 64]: 1000",
+    },
+    {
+      name: "ret: arguments, as at the entry", command: work,
+      script: "ret:ksys_read /pid == cpid && args.count == 512/ { @[arg2, retval] = count(); }", output: "@[512, 512]: 1000",
+    },
+    { name: "uretprobe: arguments, as at the entry", command: work, script: "uretprobe:/bin/work:leaf_add /pid == cpid/ { @ = sum(arg1); }", output: "@: 10000" },
     { name: "ret: wildcard", command: work, script: "ret:vfs_w* /pid == cpid && retval == 64/ { @[func] = count(); }", output: "@[vfs_write]: 1000" },
     { name: "fentry: args", command: work, script: "fentry:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name)] = count(); }", output: "@[zero]: 1000" },
     {

@@ -252,6 +252,7 @@ export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
   const { emitter } = scope;
   const result = emitter.register();
   switch (fetch.kind) {
+    case "kept": throw new InternalError("what was kept of a call tells no handlers apart");
     case "constant":
       emitter.set(result, fetch.value);
       return result;

@@ -22,6 +22,7 @@ function compute(f: FunctionState, fetch: Fetch): Value {
   const { build } = f;
   switch (fetch.kind) {
     case "constant": return build.constant(fetch.value);
+    case "kept": return f.kept[fetch.word];
     case "context": {
       const { offset, size, signed } = fetch;
       return build.give((result) => ({ op: "load-context", result, offset, size, signed }));
@@ -100,6 +101,7 @@ function alreadyExtends(fetch: Fetch, width: number, signed: boolean): boolean {
     case "pointed":
     case "narrow": return fetch.size < width ? !fetch.signed || signed : fetch.size === width && fetch.signed === signed;
     case "constant":
+    case "kept":
     case "address":
     case "binary":
     case "task":

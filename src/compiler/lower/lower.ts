@@ -4,6 +4,7 @@ import type { Capabilities, CheckedHandler, CheckedProgram } from "../../languag
 import { ScriptError, type Source, type Span } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import { partAt } from "../../language/source-parts.ts";
+import type { Expression } from "../../language/program.ts";
 import type { IrFunction, IrModule } from "../ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
@@ -11,6 +12,7 @@ import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
 import { usedBuiltins } from "../uses.ts";
 import { Watches } from "../watches.ts";
 import * as expressions from "./expressions.ts";
+import { keepCall, recallCall } from "./kept-calls.ts";
 import { probeNames } from "./probe-names.ts";
 import { statement } from "./statements.ts";
 import type { ModuleState, SchemaDraft, Walk } from "./state.ts";
@@ -62,6 +64,7 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     timeFormats: [],
     packetFiles: [],
     loops: [],
+    kept: new Map(),
     // Of those that ask which probe they are at: a wildcard may have ten thousand names.
     probeNames: probeNames(checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe"))),
     ...(settings.watch ? { watches: new Watches() } : {}),
@@ -75,8 +78,10 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
       { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
-    loops: module.loops.map((span, i) => (
-      { place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.loopOffsets[i] })),
+    loops: module.loops.map(({ span, returns }, i) => ({
+      place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.loopOffsets[i],
+      ...(returns === undefined ? {} : { returns }),
+    })),
     regions,
     handlers,
   };
@@ -93,22 +98,26 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   };
   module.functions.push(shell);
   const f = new FunctionState(module, handler, { variables: handler.variables, homes: new Map() });
-  const { requires } = context === "host" ? {} : context;
+  const onlyIf = (condition: Expression): void => {
+    const [on, out] = [f.build.newBlock(), f.build.newBlock()];
+    f.condition(condition, on, out);
+    f.build.seal(out);
+    f.build.start(out);
+    f.build.return();
+    f.build.seal(on);
+    f.build.start(on);
+  };
+  if (handler.guard !== undefined) onlyIf(handler.guard);
+  const { requires, kept } = context === "host" ? {} : context;
   if (requires !== undefined) {
     const { then, otherwise } = f.build.branch(fetchValue(f, requires));
     f.build.start(otherwise);
     f.build.return();
     f.build.start(then);
   }
-  if (handler.predicate !== undefined) {
-    const [body, out] = [f.build.newBlock(), f.build.newBlock()];
-    f.condition(handler.predicate, body, out);
-    f.build.seal(out);
-    f.build.start(out);
-    f.build.return();
-    f.build.seal(body);
-    f.build.start(body);
-  }
+  if (kept?.at === "entry") keepCall(f, kept.calls);
+  else if (kept !== undefined) recallCall(f, kept.calls);
+  if (handler.predicate !== undefined) onlyIf(handler.predicate);
   f.run(handler.body);
   f.build.return();
   module.functions[index] = { ...shell, ...f.build.finish() };

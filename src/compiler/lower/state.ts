@@ -1,6 +1,7 @@
 // What lowering knows: of the module, and of the function being built. The recursive walk over expressions and statements
 // goes through `Walk`, so that each file of this folder can call it without importing the others.
 import { InternalError } from "../../faults/internal-error.ts";
+import type { KeptCalls } from "../../language/context.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
@@ -40,8 +41,10 @@ export interface ModuleState {
   readonly timeFormats: string[];
   readonly packetFiles: string[];
   readonly probeNames: string[];
-  /** Loops that the kernel may cut short, by their places in the script. */
-  readonly loops: Span[];
+  /** Loops that the kernel may cut short, by their places in the script; and probes whose `returns` may be of calls that nothing was kept of. */
+  readonly loops: { readonly span: Span; readonly returns?: string }[];
+  /** The maps in which something of calls is kept. */
+  readonly kept: Map<KeptCalls, number>;
   /** With `-k`. */
   readonly watches?: Watches;
 }
@@ -112,6 +115,8 @@ export class FunctionState {
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
+  /** At a return: the words that were kept at the entry. */
+  kept: readonly Value[] = [];
   /** While a number is read: the elements on the way to it, and the block (made when there is one) for an index outside of its array. */
   outside: { readonly elements: ReadonlySet<IndexAccess>; block: number | undefined } | undefined;
   /** How often what is being lowered is there, through the `unroll`s around it. */

@@ -221,8 +221,8 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
 function countCut({ build, module, handler }: FunctionState, { span }: Statement): void {
   if (handler.placement !== "kernel") return;
   // One however often it is compiled.
-  const known = module.loops.findIndex(({ start, end }) => start === span.start && end === span.end);
-  build.emit({ op: "loop-cut", loop: known >= 0 ? known : module.loops.push(span) - 1 });
+  const known = module.loops.findIndex((loop) => loop.returns === undefined && loop.span.start === span.start && loop.span.end === span.end);
+  build.emit({ op: "loop-cut", loop: known >= 0 ? known : module.loops.push({ span }) - 1 });
 }
 
 /** A loop's body: `continue` goes to the next round, `break` to the exit. */

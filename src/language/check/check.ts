@@ -212,6 +212,7 @@ function parameterNode(parameter: { readonly name: string; readonly span: Variab
 function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandler; readonly apart: boolean } {
   const { probe, context, provider, sites } = item;
   const body = newBody(pass, item.states, { context, provider, sites });
+  const guard: Expression | undefined = probe.guard === undefined ? undefined : checkCondition(probe.guard, body);
   const predicate: Expression | undefined = probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
   const block: Block = checkBlock(probe.body, body);
   const placed = place(provider, context, body.kernelNeeds);
@@ -222,7 +223,7 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
       "do it in begin, end or interval, without what only the kernel sees");
   }
   const handler: CheckedHandler = {
-    probe, provider, context, sites, ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
+    probe, provider, context, sites, ...(guard === undefined ? {} : { guard }), ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
     placement: "placement" in placed ? placed.placement : "host",
   };
   return { handler, apart: body.apart };

@@ -61,7 +61,15 @@ export interface SiteRef {
 /** A probe whose specs were resolved: each variant is a context and the sites that share it. */
 export interface ResolvedProbe {
   readonly probe: Probe;
-  readonly variants: readonly { readonly context: Context | "host"; readonly provider: string; readonly sites: readonly SiteRef[] }[];
+  readonly variants: readonly ResolvedVariant[];
+}
+
+export interface ResolvedVariant {
+  readonly context: Context | "host";
+  readonly provider: string;
+  readonly sites: readonly SiteRef[];
+  /** Where what the handler is given at returns is kept (Context.kept): a program of its own, which the script knows nothing of. */
+  readonly entry?: Omit<ResolvedVariant, "entry">;
 }
 
 export interface CheckedProgram {
@@ -81,6 +89,7 @@ export interface CheckedHandler {
   readonly provider: string;
   readonly context: Context | "host";
   readonly sites: readonly SiteRef[];
+  readonly guard?: Expression;
   readonly predicate?: Expression;
   readonly body: Block;
   readonly variables: readonly CheckedVariable[];

@@ -1,0 +1,71 @@
+// What is kept of a function's calls from their entry until they return: words in a hash map, by the thread and what tells its
+// calls apart. A return takes its own entry away. Calls that never return (longjmp, exceptions, threads that end) leave theirs: the map
+// forgets what was used least lately, and a later call at the same place writes over it.
+import type { KeptCalls } from "../../language/context.ts";
+import { u64 } from "../../language/types.ts";
+import type { Place, Value } from "../ir.ts";
+import { fetchValue } from "./fetch.ts";
+import { lookup } from "./map-access.ts";
+import { at } from "./memory.ts";
+import { plainBuiltin } from "./builtins.ts";
+import type { FunctionState } from "./state.ts";
+
+/** Nobody can write this name, and whoever prints maps leaves it out. */
+const mapName = ".calls";
+/** Calls at a time; each CPU sets some of the map's entries aside for itself. */
+const [mostCalls, mostOnCpu] = [8192, 512];
+
+/** Puts the words where the return finds them. */
+export function keepCall(f: FunctionState, calls: KeptCalls): void {
+  const { build } = f;
+  const map = mapOf(f, calls);
+  const key = keyOf(f, calls, calls.atEntry);
+  const size = calls.words.length * 8;
+  const words = f.slotOf("kept", size);
+  calls.words.forEach((word, i) => build.emit({ op: "store", to: at(words, i * 8), value: fetchValue(f, word), size: 8 }));
+  build.emit({ op: "map-store", map, key, source: { kind: "copy", from: words, size } });
+}
+
+/** Takes them back; leaves the handler, and counts it, where nothing was kept. */
+export function recallCall(f: FunctionState, calls: KeptCalls): void {
+  const { build } = f;
+  const map = mapOf(f, calls);
+  const key = keyOf(f, calls, calls.atReturn);
+  const entry = lookup(f, map, key);
+  const { then, otherwise } = build.branch(build.compare("ne", entry, build.constant(0n)));
+  build.start(otherwise);
+  build.emit({ op: "loop-cut", loop: counterOf(f) });
+  build.return();
+  build.start(then);
+  const words = f.slotOf("kept", calls.words.length * 8);
+  build.emit({ op: "entry-copy", to: words, map, entry, size: calls.words.length * 8 });
+  f.kept = calls.words.map((_, i): Value => build.give((result) => ({ op: "load", result, from: at(words, i * 8), size: 8, signed: false })));
+  build.emit({ op: "map-delete", map, key });
+}
+
+function counterOf({ module, handler }: FunctionState): number {
+  const returns = handler.sites[0]?.name ?? handler.provider;
+  const known = module.loops.findIndex((counted) => counted.returns === returns);
+  return known >= 0 ? known : module.loops.push({ span: handler.probe.span, returns }) - 1;
+}
+
+function mapOf({ module }: FunctionState, calls: KeptCalls): number {
+  let map = module.kept.get(calls);
+  if (map === undefined) {
+    map = module.maps.push({
+      name: `${mapName}${module.kept.size}`, keys: [u64, ...calls.atEntry.map(() => u64)], value: { kind: "array", element: u64, length: calls.words.length },
+      storage: { kind: "lru-hash" }, entries: Math.max(mostCalls, module.options.capabilities.cpus * mostOnCpu),
+    }) - 1;
+    module.kept.set(calls, map);
+  }
+  return map;
+}
+
+function keyOf(f: FunctionState, { ofProcess }: KeptCalls, parts: KeptCalls["atEntry"]): Place {
+  const { build } = f;
+  const both = plainBuiltin(f, "pid-and-tid");
+  const key = f.slotOf("call", 8 + parts.length * 8);
+  build.emit({ op: "store", to: key, value: ofProcess ? build.binary("lshr", both, build.constant(32n)) : both, size: 8 });
+  parts.forEach((part, i) => build.emit({ op: "store", to: at(key, 8 + i * 8), value: fetchValue(f, part), size: 8 }));
+  return key;
+}
