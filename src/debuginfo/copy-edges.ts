@@ -21,6 +21,8 @@ export interface CopyEdges {
   /** Ways in and out that no place tells from others. */
   readonly lostEntries: number;
   readonly lostExits: number;
+  /** Control also comes into its code where it may or may not begin: its instructions are mixed with those around it. */
+  readonly mixed: boolean;
 }
 
 export interface Copy {
@@ -59,9 +61,12 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   const own = ownOf(flow, copy.ranges);
   const told = copy.entry === undefined ? undefined : flow.at(copy.entry);
   if (copy.entry !== undefined && told === undefined) return undefined;
-  const starts = new Set(told === undefined ? firstOf(flow, own).map((start) => atLoop(flow, own, start)) : [told, ...startsBeside(flow, own, told, choice)]);
+  const beside = told === undefined ? undefined : startsBeside(flow, own, told, choice);
+  const starts = new Set(beside === undefined ? firstOf(flow, own).map((start) => atLoop(flow, own, start)) : [told!, ...beside.certain]);
   if (starts.size === 0) return undefined;
   const inside = piece(flow, own, starts);
+  const several = told === undefined ? starts.size > 1 : beside!.more || !leadsInto(flow, own, told);
+  const mixed = several || goesRound(flow, own, starts, inside);
 
   const entering: Edge[] = [];
   const leaving: Edge[] = [];
@@ -80,7 +85,7 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   const places = new Places(flow, choice);
   const [into, outOf] = [places.seeing(entering, "entry", starts), places.seeing(leaving, "exit", new Set())];
   const first = new Set(outOf.places.map(({ address }) => address));
-  return { entries: into.places.map((place) => places.inFrontOf(place, first)), exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost };
+  return { entries: into.places.map((place) => places.inFrontOf(place, first)), exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost, mixed };
 }
 
 interface Edge { readonly from: number; /** Absent: out of the function. */ readonly to: number | undefined; readonly tail?: boolean }
@@ -115,15 +120,37 @@ function firstOf(flow: CodeFlow, own: ReadonlySet<number>): number[] {
 
 /**
  * Where else a copy begins than where debug information says: compilers repeat the beginning of one, each for another value that is
- * known there, and tell of one. What was moved in front of the beginning leads to it.
+ * known there, and tell of one. What was moved in front of the beginning leads to it. `more`: its code is come to in other places.
  */
-function startsBeside(flow: CodeFlow, own: ReadonlySet<number>, told: number, choice: PlaceChoice): number[] {
-  const first = [...reach(flow.roots.filter((root) => root !== told), flow.successors, (index) => own.has(index))].filter((index) => own.has(index) && index !== told);
-  if (first.length === 0) return [];
-  const statements = first.filter((index) => choice.sameStatement(flow.addresses[index], flow.addresses[told]));
-  if (statements.length === 0) return [];
-  const leading = reach([told], forwardEdges(flow).map(([, before]) => before), () => false);
-  return statements.filter((index) => !leading.has(index));
+function startsBeside(flow: CodeFlow, own: ReadonlySet<number>, told: number, choice: PlaceChoice): { readonly certain: readonly number[]; readonly more: boolean } {
+  const edges = forwardEdges(flow);
+  const leading = reach([told], edges.map(([, before]) => before), () => false);
+  const beside = firstOf(flow, new Set([...own].filter((index) => !leading.has(index)).concat(told))).filter((index) => index !== told);
+  if (beside.length === 0) return { certain: [], more: false };
+  const behind = reach([told], edges.map(([next]) => next), () => false);
+  const certain = beside.filter((index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]));
+  return { certain, more: certain.length < beside.length };
+}
+
+/** Whether a beginning that debug information tells, outside of the copy's own code, leads to it and nowhere else. */
+function leadsInto(flow: CodeFlow, own: ReadonlySet<number>, told: number): boolean {
+  for (let at = told, steps = 0; steps <= strangers; steps++) {
+    if (own.has(at)) return true;
+    const [next, ...more] = flow.successors[at];
+    if (next === undefined || more.length > 0 || (!own.has(next) && flow.predecessors[next].length !== 1)) return false;
+    at = next;
+  }
+  return false;
+}
+
+/** Whether a loop that is not the copy's own leads into the middle of it. */
+function goesRound(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>, inside: ReadonlySet<number>): boolean {
+  const onward = forwardEdges(flow);
+  for (const from of inside) {
+    if (own.has(from)) continue;
+    for (const to of flow.successors[from]) if (starts.has(to) || (inside.has(to) && !onward[from][0].includes(to))) return true;
+  }
+  return false;
 }
 
 const forward = new WeakMap<CodeFlow, (readonly [next: readonly number[], before: readonly number[]])[]>();

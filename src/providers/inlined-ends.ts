@@ -116,12 +116,14 @@ export class InlinedEnds {
   }
 }
 
-/** LLVM takes a copy apart when it specialises a call before it inlines it: pieces of one call that follow each other are one. */
+/** Compilers take a copy apart when they specialise a call before they inline it: pieces of one call that follow each other are one. */
 function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, ...InlinedCopy[]][] {
   const found: [InlinedCopy, ...InlinedCopy[]][] = [];
-  const calls = groupBy(copies, ({ instance: { caller, entry, entryTold } }) => (entryTold === true ? `${entry}` : `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`));
+  const calls = groupBy(copies, ({ instance: { caller } }) => `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`);
   for (const pieces of calls.values()) {
-    const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : continuations(flow, pieces.map(({ instance }) => instance.ranges));
+    const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : new Map(continuations(flow, pieces.map(({ instance }) => instance.ranges)));
+    // What has a beginning of its own is a copy of its own.
+    for (const [i, { instance }] of pieces.entries()) if (instance.entryTold === true) before.delete(i);
     const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])));
     for (const [i, piece] of pieces.entries()) {
       let head = before.get(i);

@@ -41,16 +41,18 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
   let unknown = 0;
   let endless = 0;
   let tails = 0;
+  let mixed = 0;
   for (const { copy: inlined, edges } of ends) {
-    const add = (address: bigint, holds: Fetch | undefined): void => {
+    const add = (address: bigint, holds: Fetch | undefined, condition?: number): void => {
       const offset = binary.fileOffset(address);
-      if (offset !== undefined) places.push({ name: wanted, func: wanted, offset, inlined, ...(holds === undefined ? {} : { holds }) });
+      if (offset !== undefined) places.push({ name: wanted, func: wanted, offset, inlined, ...(holds === undefined ? {} : { holds, condition }) } as Place);
     };
     const seen = edges === undefined ? [] : returns ? edges.exits : edges.entries;
     for (const place of seen) {
-      add(place.address, conditionHolds(place));
+      add(place.address, conditionHolds(place), place.condition);
       if (place.tail === true) tails++;
     }
+    if (edges?.mixed === true) mixed++;
     if (edges !== undefined && (returns ? edges.lostExits : edges.lostEntries) > 0) lost++;
     else if (edges === undefined && returns) unknown++;
     else if (seen.length === 0 && returns) endless++;
@@ -63,6 +65,7 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
     if (count > 0) notes.push({ message: `${copies.length === 1 ? "the one copy" : `${count} of the ${copies.length} copies`} of \`${wanted}\` ${what}`, ...(help === undefined ? {} : { help }) });
   };
   const several = (count: number, one: string, more: string): string => (count === 1 ? one : more);
+  warn(mixed, `${several(mixed, "is", "are")} so mixed with the code around ${several(mixed, "it", "them")} that ${returns ? "returns" : "calls"} may be missed, or seen twice`);
   if (returns) {
     warn(lost, `${several(lost, "has", "have")} an end that no instruction tells from others: some returns are not seen`);
     warn(unknown, `${several(unknown, "has", "have")} code that does not agree with the debug information: their returns are not seen`);

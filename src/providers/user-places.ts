@@ -162,12 +162,19 @@ function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places
   const info = debugInfoOf(binary);
   if (typeof info === "string") return options.inlined ? { problem: `what was inlined is not known: ${info}` } : none;
   const functions = functionsOf(info, wanted);
+  const copies = copiesOf(functions);
   const found = new Map<bigint, Place>();
   for (const { kind, entry } of options.inlined ? [] : functions.flatMap(({ instances }) => instances)) {
     const offset = kind === "body" ? binary.fileOffset(entry) : undefined;
-    if (offset !== undefined && !found.has(offset)) found.set(offset, { name: wanted, offset });
+    if (offset === undefined || found.has(offset) || (copies.length > 0 && isSplitOff(binary, offset))) continue;
+    found.set(offset, { name: wanted, offset });
   }
-  return placesOfCopies(binary, wanted, [...found.values()], copiesOf(functions), options);
+  return placesOfCopies(binary, wanted, [...found.values()], copies, options);
+}
+
+/** The larger part of a function, which GCC's copies of the smaller one call: to come there is not to be called. */
+function isSplitOff(binary: Binary, offset: bigint): boolean {
+  return /\.part\.\d+/.test(binary.functionAt(offset)?.name ?? "");
 }
 
 /** What symbols tell, and the copies that debug information knows beside it, where that is on this machine and to be read. */
