@@ -98,6 +98,37 @@ test("beginnings that a compiler repeats are all found", () => {
   assert.deepEqual(shown(edges({ code: asked.code, own: [[2, 10]] })).in, ["2", "6"]);
 });
 
+test("another way into a copy's code is told, whatever it means", () => {
+  const asked = { code: [jne(4), inc, jmp(2), inc, dec, ret], own: [[2, 10]], entry: 2 } as const;
+  // 0: jne 6; 2: inc (told); 4: jmp 8; 6: inc (no beginning, as far as its line tells); 8: dec; 10: ret
+  assert.deepEqual([edges(asked).mixed, shown(edges(asked)).in], [true, ["2"]]);
+  // Where it is a beginning, all is known.
+  assert.equal(edges({ ...asked, choice: { ...anywhere, sameStatement: () => true } }).mixed, false);
+  // Code behind the beginning that others share is none: 0: jne 4; 2: inc (told); 4: dec (shared); 6: ret
+  const shared = edges({ code: [jne(2), inc, dec, ret], own: [[2, 6]], entry: 2, choice: { ...anywhere, sameStatement: () => true } });
+  assert.deepEqual([shared.mixed, shown(shared).in], [true, ["2"]]);
+  assert.equal(edges({ code: [nop, inc, nop, inc, ret], own: [[1, 3], [4, 6]], entry: 1 }).mixed, false);
+});
+
+test("a first test that goes around the told beginning does not hide another one", () => {
+  // 0: inc (moved in front); 2: jne 8; 4: inc (told); 6: jmp 10; 8: dec (the copy's, too); 10: ret
+  assert.equal(edges({ code: [inc, jne(4), inc, jmp(2), dec, ret], own: [[0, 2], [4, 6], [8, 10]], entry: 4 }).mixed, true);
+});
+
+test("a loop around a copy that leads into the middle of it is told", () => {
+  // 0: nop; 1: inc (told); 3: dec (the copy's); 5: jne 9; 7: jmp 3 (the caller's, back into the copy); 9: ret
+  assert.equal(edges({ code: [nop, inc, dec, jne(2), jmp(-6), ret], own: [[1, 5]], entry: 1 }).mixed, true);
+  // The loop is the copy's own, or leads to its beginning.
+  assert.equal(edges({ code: [nop, inc, dec, jne(-4), ret], own: [[1, 7]], entry: 1 }).mixed, false);
+  assert.equal(edges({ code: [nop, inc, dec, jne(-6), ret], own: [[1, 5]], entry: 1 }).mixed, false);
+});
+
+test("a beginning that is told outside of the copy's code leads to it", () => {
+  assert.equal(edges({ code: [nop, inc, dec, ret], own: [[3, 5]], entry: 1 }).mixed, false);
+  // 0: nop (told); 1: jne 5; 3: inc (the copy's); 5: ret
+  assert.equal(edges({ code: [nop, jne(2), inc, ret], own: [[3, 5]], entry: 0 }).mixed, true);
+});
+
 test("where there can be no probe, the next instruction that surely runs will do", () => {
   const allowed = (_: Uint8Array, address: bigint): boolean => address !== base + 5n;
   assert.deepEqual(shown(edges({ code: [nop, inc, inc, nop, ret], own: [[1, 5]], entry: 1, choice: { ...anywhere, allowed } })).out, ["6"]);

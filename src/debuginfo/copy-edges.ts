@@ -66,7 +66,7 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   if (starts.size === 0) return undefined;
   const inside = piece(flow, own, starts);
   const several = told === undefined ? starts.size > 1 : beside!.more || !leadsInto(flow, own, told);
-  const mixed = several || goesRound(flow, own, starts, inside);
+  const mixed = several || comesAgain(flow, own, starts, inside);
 
   const entering: Edge[] = [];
   const leaving: Edge[] = [];
@@ -120,15 +120,17 @@ function firstOf(flow: CodeFlow, own: ReadonlySet<number>): number[] {
 
 /**
  * Where else a copy begins than where debug information says: compilers repeat the beginning of one, each for another value that is
- * known there, and tell of one. What was moved in front of the beginning leads to it. `more`: its code is come to in other places.
+ * known there, and tell of one. What was moved in front of the beginning leads to it. `more`: there is another way into its code, whichever that means.
  */
 function startsBeside(flow: CodeFlow, own: ReadonlySet<number>, told: number, choice: PlaceChoice): { readonly certain: readonly number[]; readonly more: boolean } {
   const edges = forwardEdges(flow);
   const leading = reach([told], edges.map(([, before]) => before), () => false);
   const beside = firstOf(flow, new Set([...own].filter((index) => !leading.has(index)).concat(told))).filter((index) => index !== told);
   if (beside.length === 0) return { certain: [], more: false };
-  const behind = reach([told], edges.map(([next]) => next), () => false);
-  const certain = beside.filter((index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]));
+  const next = edges.map(([to]) => to);
+  const behind = reach([told], next, () => false);
+  const goesOn = (index: number): boolean => [...reach([index], next, (at) => at !== index && own.has(at))].some((at) => at !== index && own.has(at));
+  const certain = beside.filter((index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]) && goesOn(index));
   return { certain, more: certain.length < beside.length };
 }
 
@@ -143,12 +145,15 @@ function leadsInto(flow: CodeFlow, own: ReadonlySet<number>, told: number): bool
   return false;
 }
 
-/** Whether a loop that is not the copy's own leads into the middle of it. */
-function goesRound(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>, inside: ReadonlySet<number>): boolean {
-  const onward = forwardEdges(flow);
-  for (const from of inside) {
-    if (own.has(from)) continue;
-    for (const to of flow.successors[from]) if (starts.has(to) || (inside.has(to) && !onward[from][0].includes(to))) return true;
+/**
+ * Whether control may come out of a copy and into it again without coming by a beginning: compilers repeat code (loops that are peeled
+ * or unrolled), and tell of one copy. Others' instructions may be moved between a copy's own, but not their branches and calls.
+ */
+function comesAgain(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>, inside: ReadonlySet<number>): boolean {
+  for (const index of inside) {
+    if (own.has(index)) continue;
+    const kind = flow.flows[index];
+    if (kind === "branch" || kind === "call" || kind === "indirect-call" || flow.successors[index].some((to) => starts.has(to))) return true;
   }
   return false;
 }

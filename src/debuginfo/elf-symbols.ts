@@ -219,6 +219,16 @@ export class ElfSymbols {
     return best;
   }
 
+  /** The functions of a name that only their own files see: several may have the same. */
+  *statics(name: string): Iterable<ElfSymbol> {
+    for (const table of this.#all()) {
+      for (const index of table.named(name)) {
+        const symbol = table.symbol(index);
+        if (symbol?.name === name && symbol.kind === "function" && !symbol.global) yield symbol;
+      }
+    }
+  }
+
   /** Whether the file takes a symbol of this name from another one. */
   imports(name: string): boolean {
     return this.#all().some((table) => [...table.named(name)].some((index) => table.isImported(index)));

@@ -1,6 +1,6 @@
 // Where the inlined copies of functions begin and end in a binary, as probes see it.
 import { flowOf, type CodeFlow, type CodeSurroundings } from "../debuginfo/code-flow.ts";
-import { continuations, edgesOf, type Copy, type CopyEdges, type EdgePlace } from "../debuginfo/copy-edges.ts";
+import { continuations, edgesOf, type Copy, type CopyEdges } from "../debuginfo/copy-edges.ts";
 import { functionEnds, type CodeRange } from "../debuginfo/function-ends.ts";
 import { uprobeRefusal } from "../debuginfo/uprobe-refusals.ts";
 import type { Fetch } from "../language/context.ts";
@@ -122,8 +122,12 @@ function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, .
   const calls = groupBy(copies, ({ instance: { caller } }) => `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`);
   for (const pieces of calls.values()) {
     const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : new Map(continuations(flow, pieces.map(({ instance }) => instance.ranges)));
-    // What has a beginning of its own is a copy of its own.
-    for (const [i, { instance }] of pieces.entries()) if (instance.entryTold === true) before.delete(i);
+    // What has a beginning of its own is a copy of its own; of GCC's, what has none is the rest of one that has.
+    const told = pieces.findIndex(({ instance }) => instance.entryTold === true);
+    for (const [i, { instance }] of pieces.entries()) {
+      if (instance.entryTold === true) before.delete(i);
+      else if (told >= 0) before.set(i, told);
+    }
     const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])));
     for (const [i, piece] of pieces.entries()) {
       let head = before.get(i);
@@ -140,9 +144,8 @@ function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, .
 // EFLAGS (Intel SDM, volume 1, section 3.4.3).
 const [CF, PF, ZF, SF, OF] = [0, 2, 6, 7, 11];
 
-/** Not 0 when the jump at a place takes the edge; absent where each time that control comes by counts. */
-export function conditionHolds({ condition }: EdgePlace): Fetch | undefined {
-  if (condition === undefined) return undefined;
+/** Not 0 when a condition holds, as x86 numbers them. */
+export function conditionHolds(condition: number): Fetch {
   const flags = fetchRegister(registersOf(hostMachine), "flags");
   const flag = (bit: number): Fetch => ({ kind: "binary", operator: ">>>", left: flags, right: { kind: "constant", value: BigInt(bit) } });
   const both = (operator: "|" | "^", left: Fetch, right: Fetch): Fetch => ({ kind: "binary", operator, left, right });

@@ -1,5 +1,5 @@
 // Probes on the inlined copies of a function, beside its body where it has one: where each begins, or where it ends.
-import type { Context, Fetch } from "../language/context.ts";
+import type { Context } from "../language/context.ts";
 import { u64 } from "../language/types.ts";
 import { conditionHolds, InlinedEnds } from "./inlined-ends.ts";
 import { wantsArguments } from "./kept-arguments.ts";
@@ -43,13 +43,13 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
   let tails = 0;
   let mixed = 0;
   for (const { copy: inlined, edges } of ends) {
-    const add = (address: bigint, holds: Fetch | undefined, condition?: number): void => {
+    const add = (address: bigint, condition?: number): void => {
       const offset = binary.fileOffset(address);
-      if (offset !== undefined) places.push({ name: wanted, func: wanted, offset, inlined, ...(holds === undefined ? {} : { holds, condition }) } as Place);
+      if (offset !== undefined) places.push({ name: wanted, func: wanted, offset, inlined, ...(condition === undefined ? {} : { condition }) });
     };
     const seen = edges === undefined ? [] : returns ? edges.exits : edges.entries;
     for (const place of seen) {
-      add(place.address, conditionHolds(place), place.condition);
+      add(place.address, place.condition);
       if (place.tail === true) tails++;
     }
     if (edges?.mixed === true) mixed++;
@@ -57,7 +57,7 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
     else if (edges === undefined && returns) unknown++;
     else if (seen.length === 0 && returns) endless++;
     // What its debug information says is the best that is known of it.
-    if (!returns && seen.length === 0) add(inlined.instance.entry, undefined);
+    if (!returns && seen.length === 0) add(inlined.instance.entry);
   }
   const notes: { message: string; help?: string }[] = [];
   if (places.length > 0) notes.push(inlinedNote(wanted, into, bodies, copies, returns));
@@ -82,11 +82,11 @@ export function placesOfCopies(binary: Binary, wanted: string, bodies: readonly 
 }
 
 /** `f` is inlined: probing its body and its 2 copies, in `g`, `h`. */
-function inlinedNote(wanted: string, into: string, bodies: readonly Place[], copies: readonly InlinedCopy[], returns: boolean): { readonly message: string } {
+function inlinedNote(wanted: string, into: string, bodies: readonly Place[], copies: readonly InlinedCopy[], returns: boolean): { readonly message: string; readonly help: string } {
   const many = copies.length === 1 ? "its one copy" : `its ${copies.length} copies`;
   const what = returns ? `where ${many} ${copies.length === 1 ? "ends" : "end"}` : many;
   const body = bodies.length === 0 ? "" : returns ? "its returns and " : bodies.length === 1 ? "its body and " : `its ${bodies.length} bodies and `;
-  return { message: `\`${wanted}\` is inlined: probing ${body}${what}, in ${into}` };
+  return { message: `\`${wanted}\` is inlined: probing ${body}${what}, in ${into}`, help: "what the compiler folded away, merged with other code, or unrolled as one copy is not told apart" };
 }
 
 /** Several names may lead to one copy. */
@@ -107,13 +107,13 @@ export function whatBodiesHave(returns: boolean, uses: ReadonlySet<string>): str
 }
 
 /** What is different at a copy from what is at a function of its own. Equal keys: equal contexts. */
-export function copyContext(context: Context, { inlined, holds }: Place, returns: boolean): { readonly context: Context; readonly key: string } {
+export function copyContext(context: Context, { inlined, condition }: Place, returns: boolean): { readonly context: Context; readonly key: string } {
   if (inlined === undefined) return { context, key: "" };
   const { numbered: _, retval: __, ...rest } = context;
   const made: Context = {
     // The kernel names the function that a copy was inlined into.
-    ...rest, func: "site", ...(holds === undefined ? {} : { requires: holds }),
+    ...rest, func: "site", ...(condition === undefined ? {} : { requires: conditionHolds(condition) }),
     ...(returns ? { retval: { type: u64, fetch: { kind: "constant", value: 0n }, absent: "in no register of its own where an inlined copy ends" } } : {}),
   };
-  return { context: made, key: `copy ${JSON.stringify(holds, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}` };
+  return { context: made, key: `copy ${condition}` };
 }

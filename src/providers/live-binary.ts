@@ -73,6 +73,15 @@ export class LiveBinary implements Binary {
     return known && this.#placedGo(known);
   }
 
+  *namesakes({ name, address }: BinarySymbol): Iterable<BinarySymbol> {
+    const statics = [...this.#table().statics(name)];
+    if (!statics.some((symbol) => symbol.address === address)) return;
+    for (const symbol of statics) {
+      const placed = symbol.address === address ? undefined : this.#placed(symbol);
+      if (placed !== undefined) yield placed;
+    }
+  }
+
   imports(): readonly { readonly name: string; readonly fileOffset: bigint }[] {
     return pltEntries(this.#elf).flatMap(({ name, address }) => {
       const fileOffset = this.#elf.fileOffset(address);

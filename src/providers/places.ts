@@ -1,5 +1,4 @@
 // What a probe's name means in a binary, as whoever finds it tells it.
-import type { Fetch } from "../language/context.ts";
 import type { Surroundings } from "./inlined-ends.ts";
 import type { InlinedCopy } from "./user-variables.ts";
 
@@ -14,8 +13,8 @@ export interface Place {
   readonly returnsFrom?: bigint;
   /** A copy that was inlined into another function. */
   readonly inlined?: InlinedCopy;
-  /** Not 0 when control that comes by is what the probe means: it stands at a jump that may also go elsewhere. */
-  readonly holds?: Fetch;
+  /** It stands at a jump that may also go elsewhere: the condition under which what the probe means happens, as x86 numbers them. */
+  readonly condition?: number;
 }
 
 /** Places, and what their author should know about them; or what is wrong. */

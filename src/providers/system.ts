@@ -122,6 +122,8 @@ export interface Binary {
   readonly machine: "x86-64" | "arm64" | "other";
   /** Function symbols by name: file offsets. Includes .dynsym, .symtab and .gnu_debugdata. */
   symbol(name: string): BinarySymbol | undefined;
+  /** Of a function that only its own source file sees: those of other files that have its name. */
+  namesakes?(symbol: BinarySymbol): Iterable<BinarySymbol>;
   /** All of them; those that are not wanted may be left out, which saves taking them in. */
   symbols(wanted?: (name: string) => boolean): Iterable<BinarySymbol>;
   /** Virtual address to file offset; undefined outside any loaded segment. */

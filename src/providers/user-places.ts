@@ -44,7 +44,11 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
     const outside = outsideCode(binary, `of \`${wanted}\``, exact.address, exact.fileOffset);
     if (outside !== undefined) return outside;
   }
-  if (exact !== undefined) return exact.fileOffset > 0n || exact.address > 0n ? withCopies(binary, wanted, [{ name: wanted, offset: exact.fileOffset }], options) : none;
+  if (exact !== undefined) {
+    const all = [exact, ...binary.namesakes?.(exact) ?? []].filter(({ fileOffset, address: at }) => fileOffset > 0n || at > 0n);
+    const offsets = new Set(all.map(({ fileOffset }) => fileOffset));
+    return offsets.size === 0 ? none : withCopies(binary, wanted, [...offsets].map((offset) => ({ name: wanted, offset })), options);
+  }
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {
     const found = placeIn(binary, wanted, plus[1], plus[2], options.returns);
@@ -179,31 +183,39 @@ function isSplitOff(binary: Binary, offset: bigint): boolean {
 
 /** What symbols tell, and the copies that debug information knows beside it, where that is on this machine and to be read. */
 function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
-  const copies = options.symbolsOnly === true ? [] : copiesKnown(binary, wanted, bodies.map(({ offset }) => offset));
+  const { copies, dissolved } = options.symbolsOnly === true ? nothingKnown : copiesKnown(binary, wanted, bodies.map(({ offset }) => offset));
+  if (dissolved) return { places: bodies, notes: [{ message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` }] };
   return placesOfCopies(binary, wanted, bodies, copies, options);
 }
 
 /** The copies of a function whose body is at an offset of the file; undefined when it has none. */
 export function copiesBeside(binary: Binary, wanted: string, body: bigint, options: Wanted): Places | undefined {
-  const copies = copiesKnown(binary, wanted, [body]);
+  const { copies } = copiesKnown(binary, wanted, [body]);
   if (copies.length === 0) return undefined;
   const places = placesOfCopies(binary, wanted, [{ name: wanted, offset: body }], copies, options);
   return "problem" in places ? places : { ...places, places: places.places.filter(({ inlined }) => inlined !== undefined) };
 }
 
-function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): readonly InlinedCopy[] {
+/** `dissolved`: there are calls in place of which there is nothing. */
+interface CopiesKnown { readonly copies: readonly InlinedCopy[]; readonly dissolved: boolean }
+
+const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
+
+function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): CopiesKnown {
   try {
     const info = binary.debugInfo?.("at hand");
-    if (info === undefined || typeof info === "string") return [];
+    if (info === undefined || typeof info === "string") return nothingKnown;
     const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
     const only = address === undefined ? undefined : info.functionAt(address)?.fn;
     // The clone of a function, or another name of it.
-    if (only !== undefined && ![only.name, only.qualifiedName, only.linkageName].includes(wanted) && !isQualified(wanted)) return [];
+    if (only !== undefined && ![only.name, only.qualifiedName, only.linkageName].includes(wanted) && !isQualified(wanted)) return nothingKnown;
     // Most functions are inlined in their own unit only: the others need not be asked.
-    return copiesOf(only?.confined === true ? [only] : functionsOf(info, wanted));
+    const functions = only?.confined === true ? [only] : functionsOf(info, wanted);
+    const copies = copiesOf(functions);
+    return { copies, dissolved: copies.length === 0 && functions.some(({ inlined }) => inlined === true) };
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
-    if (error instanceof DamageError) return [];
+    if (error instanceof DamageError) return nothingKnown;
     throw error;
   }
 }

@@ -54,6 +54,8 @@ export interface SourceFunction {
   readonly language: SourceLanguage;
   /** Other units may call it, so that it keeps to the calling convention. */
   readonly external?: boolean;
+  /** The compiler inlined it somewhere, if only where nothing is left of it. */
+  readonly inlined?: boolean;
   /** All that runs as it is in one unit, as far as the language tells: `instances` has everything. */
   readonly confined?: boolean;
   /** What the compiler says of itself: `GNU C17 12.2.0 -O2`, `clang LLVM (rustc version 1.95.0)`. */

@@ -11,6 +11,9 @@ import { typeOf } from "./types.ts";
 import type { Entry, Unit } from "./units.ts";
 import { type EntryVariable, parametersOf, type Surroundings } from "./variables.ts";
 
+/** DW_INL_inlined, DW_INL_declared_inlined (DWARF 5, table 7.20). */
+const INLINED: ReadonlySet<number> = new Set([1, 3]);
+
 /** What functions need to know of the file they are in. */
 export interface FunctionSurroundings extends Surroundings {
   readonly positions: Positions;
@@ -34,6 +37,7 @@ export function sourceFunction(entry: Entry, instances: readonly Instance[], aro
   return {
     name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
     language: languageOf(entry.origin.unit), declared: position, instances: shown,
+    inlined: INLINED.has(entry.withAttribute(AT.inline)?.number(AT.inline) ?? 0),
     external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
     altered: entry.withAttribute(AT.calling_convention)?.number(AT.calling_convention) === NOCALL,
     ...(producer !== undefined && { producer }),
