@@ -110,6 +110,11 @@ export const strcontains = builtin<(haystack: Address, needle: Address) => bool>
 export const strstr = builtin<(haystack: Address, needle: Address) => i64>("strstr");
 /** Two texts, one after the other. */
 export const strConcat = builtin<(first: Address, second: Address) => string>("strConcat", "str_concat");
+/** A double without its fraction, rounded down, up, towards 0, or to the nearest (of two away from 0); of an integer, itself. */
+export const floor = builtin<(x: number) => number>("floor");
+export const ceil = builtin<(x: number) => number>("ceil");
+export const trunc = builtin<(x: number) => number>("trunc");
+export const round = builtin<(x: number) => number>("round");
 /** An integer with its bytes in reverse order: network byte order. */
 export const bswap = builtin<(n: number) => number>("bswap");
 

@@ -158,7 +158,7 @@ export function printType(type: Type): string {
       const details = type.aggregate === "hist" ? `(${type.bits ?? 0})`
         : type.aggregate === "lhist" ? `(${type.min}, ${type.max}, ${type.step})`
           : type.series === undefined ? "" : `(${type.series.interval}, ${type.series.intervals}, ${type.series.kind})`;
-      return `${type.aggregate}${details}${type.signed ? " signed" : ""}`;
+      return `${type.aggregate}${details}${type.float ? " of doubles" : type.signed ? " signed" : ""}`;
     }
   }
 }

@@ -2,6 +2,7 @@
 // Everything is little-endian; fields are aligned to their own size, at most 8; padding is always zero.
 import type { AggregateType, Type } from "./types.ts";
 import { bucketCount, linearBucketCount } from "./histogram.ts";
+import { sumsDoubles, sumWords } from "./floating.ts";
 import { seriesCellWords, seriesOf } from "./series.ts";
 
 /** Bytes that a value of this type takes. */
@@ -88,6 +89,7 @@ export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: num
 /**
  * An aggregate's 64-bit words, the same on every CPU's copy:
  *   count: [count]   sum: [sum, set]   avg, stats: [total, count]   min, max: [value, set]
+ *   sum, avg, stats of doubles: exact sums (see floating.ts); min, max of them: [order, set]
  *   hist, lhist: one word a bucket (see histogram.ts)   tseries: three words a cell (see series.ts)
  */
 export function aggregateWords(type: AggregateType): number {
@@ -95,7 +97,7 @@ export function aggregateWords(type: AggregateType): number {
     case "count": return 1;
     case "sum":
     case "avg":
-    case "stats":
+    case "stats": return sumsDoubles(type) ? sumWords : 2;
     case "min":
     case "max": return 2;
     case "hist": return bucketCount(type.bits ?? 0);

@@ -1,5 +1,6 @@
 // The tree as text, for `-d` and for golden tests: S-expressions, indented where they do not fit a line. What the checker
 // has typed carries its type: `(+ $x:u8 1:i64):i64`.
+import { literalText } from "./floating.ts";
 import type { Block, Expression, MapAccess, Program, Statement, StructDeclaration, TypeName, Variable } from "./program.ts";
 import type { Type } from "./types.ts";
 
@@ -63,6 +64,7 @@ function expressionForm(e: Expression): Form {
 function untyped(e: Expression): Form {
   switch (e.kind) {
     case "integer": return String(e.value);
+    case "float": return literalText(e.value);
     case "string": return quote(e.value);
     case "boolean": return String(e.value);
     case "identifier": return e.constant === undefined ? `'${e.name}` : `'${e.name}=${e.constant}`;

@@ -4,7 +4,7 @@ export interface PrintfFormat {
   readonly pieces: readonly (string | PrintfConversion)[];
 }
 export interface PrintfConversion {
-  /** Letter: d i u x X o c s p r b B (and the %rx, %rh, %gr forms as "rx", "rh", "gr"). */
+  /** Letter: d i u x X o c s p r b B e E f F g G (and the %rx, %rh, %gr forms as "rx", "rh", "gr"). */
   readonly letter: string;
   /** "-", "0", "+", " ", "#", "'" in any order. */
   readonly flags: string;
@@ -46,7 +46,7 @@ export function parsePrintf(text: string): PrintfFormat {
     const [whole, flags = "", width, precision, modifier, letter = ""] = match ?? [""];
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
     // "100%\n", "%k": a lone percent sign is one.
-    if (!/^(?:[diuxXocsprbB]|rx|rh|gr)$/.test(letter)) { literal += "%"; at = percent + 1; continue; }
+    if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|gr)$/.test(letter)) { literal += "%"; at = percent + 1; continue; }
     if (Number(width) > mostWidth || Number(precision) > mostWidth) throw new PrintfError(`\`${whole}\` is too wide: a width and a precision are at most ${mostWidth}`, percent);
     if (literal !== "") pieces.push(literal);
     literal = "";

@@ -153,6 +153,8 @@ interface Node {
 /** `option`: what getopt() was asked for. */
 export interface IntegerLiteral extends Node { readonly kind: "integer"; readonly value: bigint; readonly option?: string }
 export interface StringLiteral extends Node { readonly kind: "string"; readonly value: string }
+/** A number with a fraction, or with an exponent behind one: a double. */
+export interface FloatLiteral extends Node { readonly kind: "float"; readonly value: number }
 export interface BooleanLiteral extends Node { readonly kind: "boolean"; readonly value: boolean }
 /** A bare name that is not in the builtin table: an enum constant, or a mistake. The checker folds constants: sets `constant`. */
 export interface Identifier extends Node { readonly kind: "identifier"; readonly name: string; constant?: bigint }
@@ -205,7 +207,7 @@ export interface ChoiceLiteral extends Node {
 }
 
 export type Expression =
-  | IntegerLiteral | StringLiteral | BooleanLiteral | Identifier | Builtin | Variable | MapAccess
+  | IntegerLiteral | FloatLiteral | StringLiteral | BooleanLiteral | Identifier | Builtin | Variable | MapAccess
   | Unary | Binary | Conditional | Increment | Call | MemberAccess | IndexAccess | TupleAccess
   | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | Presence | BlockExpression
   | SequenceLiteral | ChoiceLiteral;

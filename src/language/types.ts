@@ -162,7 +162,7 @@ export interface NamedType {
     | "process_name" // u64 process id
     | "syscall_name" // u64 number
     | "probe"       // u64 index into the plan's probe names
-    | "float32"     // a float's 4 bytes: shown, never computed with
+    | "float32"     // a float's 4 bytes
     | "float64"     // a double's 8 bytes
     | "timestamp";  // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
 }
@@ -176,6 +176,8 @@ export interface AggregateType {
   readonly aggregate: AggregateKind;
   /** Whether the values aggregated are signed: how min, max, sum, avg are read. */
   readonly signed: boolean;
+  /** The values are doubles (floating.ts). */
+  readonly float?: true;
   /** hist: log2 of the buckets between two powers of two (0 to 5). */
   readonly bits?: number;
   /** lhist: the range and the width of a bucket. */
@@ -195,6 +197,13 @@ export function isScalar(type: Type): type is BooleanType | IntegerType | EnumTy
   return type.kind === "integer" || type.kind === "boolean" || type.kind === "enum" || type.kind === "pointer";
 }
 
+export interface FloatType extends NamedType { readonly of: "float32" | "float64" }
+
+/** C's float and double. What is computed of them is a double, as in C. */
+export function isFloat(type: Type): type is FloatType {
+  return type.kind === "named" && (type.of === "float32" || type.of === "float64");
+}
+
 export function integer(bits: IntegerBits, signed: boolean): IntegerType {
   return { kind: "integer", bits, signed };
 }
@@ -207,6 +216,7 @@ export const u16 = integer(16, false);
 export const u32 = integer(32, false);
 export const u64 = integer(64, false);
 export const i8 = integer(8, true);
+export const float64: FloatType = { kind: "named", of: "float64" };
 export const char: IntegerType = { kind: "integer", bits: 8, signed: true, character: true };
 export const i16 = integer(16, true);
 export const i32 = integer(32, true);

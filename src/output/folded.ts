@@ -32,7 +32,7 @@ export function foldedLines(snapshot: MapSnapshot, top: number, divisor: number,
 }
 
 function isNumber(type: MapSnapshot["map"]["value"]): boolean {
-  if (type.kind === "aggregate") return ["count", "sum", "min", "max", "avg"].includes(type.aggregate);
+  if (type.kind === "aggregate") return !type.float && ["count", "sum", "min", "max", "avg"].includes(type.aggregate);
   return type.kind === "integer";
 }
 

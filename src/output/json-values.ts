@@ -2,11 +2,14 @@
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { spelledText } from "../language/text-bytes.ts";
-import type { AggregateType, Type } from "../language/types.ts";
+import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
 import { seriesJson } from "./series.ts";
-import { average, elementSize, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+import { average, elementSize, floatText, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 const int64Max = 9223372036854775807n;
 
@@ -43,14 +46,18 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
     case "named": {
       const text = valueText(type, memory, offset, services);
-      // JSON has no infinities.
-      return (type.of === "float32" || type.of === "float64") && Number.isFinite(Number(text)) ? text : textJson(text);
+      return isFloat(type) ? floatJson(text) : textJson(text);
     }
     case "string":
     case "stack":
     case "unknown":
     case "void": return textJson(valueText(type, memory, offset, services));
   }
+}
+
+/** JSON has neither infinities nor what is no number: they are the texts "inf", "-inf" and "nan". */
+function floatJson(text: string): string {
+  return Number.isFinite(Number(text)) ? text : textJson(text);
 }
 
 /** A byte that is no UTF-8 is spelled `\x9b`, as text. */
@@ -92,6 +99,12 @@ function nestedKeyText(type: Type, memory: Memory, offset: number, services: Con
 }
 
 export function aggregateJson(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
+  if (type.float) {
+    const json = (value: number): string => floatJson(floatText(value / Number(divisor), 17));
+    if (type.aggregate !== "stats") return json(doubleSums().floatAggregateValue(type, words));
+    const { count, average, total } = doubleSums().floatAggregate(type, words);
+    return `{"count": ${count}, "average": ${json(average)}, "total": ${json(total)}}`;
+  }
   const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : value);
   switch (type.aggregate) {
     case "tseries": return seriesJson(type, words, divisor, integerJson);

@@ -1,7 +1,10 @@
 // The order in which a map is printed: by value, smallest first, so that the largest stand nearest to the prompt.
-import type { AggregateType, Type } from "../language/types.ts";
+import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
-import { average, memoryOf, readInteger, readString, readWords } from "./values.ts";
+import { average, memoryOf, readFloat, readInteger, readString, readWords } from "./values.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 export type MapEntry = MapSnapshot["entries"][number];
 
@@ -14,7 +17,14 @@ export function orderedEntries(snapshot: MapSnapshot, top: number): readonly Map
   return top > 0 ? entries.slice(-top) : entries;
 }
 
-function rank(type: Type, bytes: Uint8Array): bigint | string {
+type Rank = bigint | number | string;
+
+/** What is no number comes first. */
+function rankOf(value: number): number {
+  return Number.isNaN(value) ? -Infinity : value;
+}
+
+function rank(type: Type, bytes: Uint8Array): Rank {
   const memory = memoryOf(bytes);
   switch (type.kind) {
     case "integer":
@@ -22,7 +32,8 @@ function rank(type: Type, bytes: Uint8Array): bigint | string {
     case "boolean": return BigInt(bytes[0]);
     case "pointer": return memory.view.getBigUint64(0, true);
     case "string": return readString(memory, 0, type.capacity);
-    case "aggregate": return aggregateRank(type, readWords(memory, 0, bytes.length));
+    case "aggregate": return type.float ? rankOf(doubleSums().floatAggregateValue(type, readWords(memory, 0, bytes.length))) : aggregateRank(type, readWords(memory, 0, bytes.length));
+    case "named": return isFloat(type) ? rankOf(readFloat(type, memory, 0)) : 0n;
     default: return 0n;
   }
 }
@@ -46,9 +57,13 @@ function compareKeys(types: readonly Type[], a: Uint8Array, b: Uint8Array): numb
   if (types.length === 1 && type.kind === "integer") {
     return compare(readInteger(type.bits, type.signed, memoryOf(a), 0), readInteger(type.bits, type.signed, memoryOf(b), 0));
   }
+  if (types.length === 1 && isFloat(type)) {
+    const order = compare(rankOf(readFloat(type, memoryOf(a), 0)), rankOf(readFloat(type, memoryOf(b), 0)));
+    if (order !== 0) return order;
+  }
   return Buffer.compare(a, b);
 }
 
-function compare(a: bigint | string, b: bigint | string): number {
+function compare(a: Rank, b: Rank): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

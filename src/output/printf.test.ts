@@ -136,3 +136,18 @@ test("a line as the inside of a JSON string", () => {
     assert.deepEqual(JSON.parse(out.string()), { data: `say "${padding}${text}"\n\t-7  é|0xff` });
   }
 });
+
+test("%f, %e and %g are C's", () => {
+  const double = (value: number) => (view: DataView, offset: number) => view.setFloat64(offset, value, true);
+  // As glibc's printf has them.
+  const cases: readonly (readonly [conversion: string, value: number, text: string])[] = [
+    ["%f", 0.1, "0.100000"], ["%f", -2.5, "-2.500000"], ["%.0f", 2.5, "2"], ["%.0f", 3.5, "4"], ["%.1f", 0.25, "0.2"], ["%.1f", 0.35, "0.3"], ["%#.0f", 3, "3."],
+    ["%.20f", 0.1, "0.10000000000000000555"], ["%f", 1e22, "10000000000000000000000.000000"], ["%f", -0, "-0.000000"], ["%.3f", 1e-10, "0.000"],
+    ["%e", 12345.678, "1.234568e+04"], ["%.0e", 9.5, "1e+01"], ["%.0e", 8.5, "8e+00"], ["%.17e", 1e-320, "9.99988867182683005e-321"], ["%E", 5e-324, "4.940656E-324"], ["%e", 0, "0.000000e+00"],
+    ["%g", 0.0001, "0.0001"], ["%g", 0.00001, "1e-05"], ["%g", 100000, "100000"], ["%g", 1000000, "1e+06"], ["%g", 999999.5, "1e+06"], ["%#g", 1, "1.00000"], ["%.3g", 1234, "1.23e+03"], ["%.17g", 0.1, "0.10000000000000001"],
+    ["%G", 1e-10, "1E-10"], ["%+.2f", 3, "+3.00"], ["% .1f", 3, " 3.0"], ["%08.2f", -2.71, "-0002.71"], ["%-8.1f", 2, "2.0     "], ["%8.1f", 2, "     2.0"], ["%'.1f", 1234567.25, "1,234,567.2"],
+    ["%f", Infinity, "inf"], ["%F", -Infinity, "-INF"], ["%06f", NaN, "   nan"], ["%g", Infinity, "inf"],
+  ];
+  for (const [conversion, value, text] of cases) assert.equal(one(conversion, { kind: "named", of: "float64" }, double(value)), text, `${conversion} of ${value}`);
+  assert.equal(one("%.9g", { kind: "named", of: "float32" }, (view, offset) => view.setFloat32(offset, 0.1, true)), "0.100000001");
+});

@@ -4,13 +4,17 @@ import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import { mostWidth, type PrintfConversion, type PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
-import type { Type } from "../language/types.ts";
+import { bitsOfDouble } from "../language/floating.ts";
+import { isFloat, type Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { gfpFlags } from "./gfp-flags.ts";
 import { LineCode, type RecordWriter, type Step } from "./line-code.ts";
-import { bufferText, forTerminal, hasLines, isCharacter, readBuffer, readInteger, valueText } from "./values.ts";
+import { bufferText, forTerminal, hasLines, isCharacter, readBuffer, readFloat, readInteger, valueText } from "./values.ts";
 import { mostDigits } from "./write-bytes.ts";
+
+/** Few formats have %f. */
+const floatText = () => require("./float-text.ts") as typeof import("./float-text.ts");
 
 /** The line is the inside of a JSON string between these. */
 export interface JsonFrame { readonly before: Uint8Array; readonly behind: Uint8Array }
@@ -137,6 +141,7 @@ function converted(
   if (letter === "r" || letter === "rx" || letter === "rh") {
     return padText(bufferText(rawBytes(type, memory, offset), letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
   }
+  if (isFloat(type)) return floatConverted(conversion, readFloat(type, memory, offset));
   const whole = readScalar(type, memory, offset);
   const bits = isInt(conversion, type) ? 32 : conversion.bits;
   const value = bits === undefined || bits === 64 ? whole : letter === "d" || letter === "i" ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
@@ -162,6 +167,22 @@ function converted(
     case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, conversion).toString(2), conversion);
     default: throw new InternalError(`unknown conversion %${letter}`);
   }
+}
+
+/** %f, %e, %g; as in C, what is no number has a sign, too. */
+function floatConverted(conversion: PrintfConversion, value: number): string {
+  const { flags, letter, precision } = conversion;
+  const negative = bitsOfDouble(value) < 0n;
+  const sign = negative ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
+  const size = negative ? -value : value;
+  if (!Number.isFinite(size)) {
+    const name = Number.isNaN(size) ? "nan" : "inf";
+    return padText(sign + (letter === letter.toLowerCase() ? name : name.toUpperCase()), conversion);
+  }
+  const digits = floatText().floatDigits(size, { letter, precision, alternate: flags.includes("#") });
+  // A precision is not of the width's zeros here.
+  const [, whole = "", rest = ""] = /^(\d+)(.*)$/.exec(digits) ?? [];
+  return padNumber(sign, grouped(whole, conversion) + rest, { ...conversion, precision: -1 });
 }
 
 /** The bit pattern of a value in its own width, but a C int at least: what %u and %x of a negative number show. */

@@ -4,13 +4,16 @@ import { InternalError } from "../faults/internal-error.ts";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
-import type { AggregateType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
+import type { AggregateType, FloatType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
 import { strftime } from "./strftime.ts";
 import { errorMessages, signalMessages } from "./system-names.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 export type { Memory };
 
@@ -153,6 +156,11 @@ export function readInteger(bits: number, signed: boolean, { view }: Memory, off
   }
 }
 
+/** Of a float or a double. */
+export function readFloat({ of }: FloatType, { view }: Memory, offset: number): number {
+  return of === "float32" ? view.getFloat32(offset, true) : view.getFloat64(offset, true);
+}
+
 /** What is no UTF-8 is in it as text-bytes.ts says. */
 export function readString({ bytes }: Memory, offset: number, capacity: number): string {
   let end = offset;
@@ -223,10 +231,10 @@ function unnamedText({ address, module, offset }: Frame): string {
 }
 
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {
-  if (type.of === "float32") return floatText(memory.view.getFloat32(offset, true), 9);
-  if (type.of === "float64") return floatText(memory.view.getFloat64(offset, true), 17);
-  const value = type.of === "macaddr" ? 0n : memory.view.getBigUint64(offset, true);
+  const value = type.of === "macaddr" || type.of === "float32" ? 0n : memory.view.getBigUint64(offset, true);
   switch (type.of) {
+    case "float32": return floatText(memory.view.getFloat32(offset, true), 9);
+    case "float64": return floatText(memory.view.getFloat64(offset, true), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
       return frame.symbol ?? addressName(value);
@@ -307,6 +315,7 @@ function signalText(signal: bigint): string {
 
 /** An aggregation's words as text; histograms are multi-line and printed by the caller. */
 export function aggregateText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
+  if (type.float) return floatAggregateText(type, words, Number(divisor));
   const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
   switch (type.aggregate) {
     case "count": return String(words[0] / divisor);
@@ -320,6 +329,13 @@ export function aggregateText(type: AggregateType, words: readonly bigint[], div
     case "lhist":
     case "tseries": throw new InternalError("a histogram is not a single line");
   }
+}
+
+function floatAggregateText(type: AggregateType, words: readonly bigint[], divisor: number): string {
+  const text = (value: number): string => floatText(value / divisor, 17);
+  if (type.aggregate !== "stats") return text(doubleSums().floatAggregateValue(type, words));
+  const { count, average, total } = doubleSums().floatAggregate(type, words);
+  return `{ .count = ${count}, .average = ${text(average)}, .total = ${text(total)} }`;
 }
 
 export function average(type: AggregateType, words: readonly bigint[]): bigint {

@@ -1,8 +1,12 @@
 // What the words of an aggregation mean (language/layout.ts, aggregateWords): adding a value, joining the CPUs' copies.
+import { sumsDoubles } from "../language/floating.ts";
 import { aggregateWords } from "../language/layout.ts";
 import { bucketOf, linearBucketOf } from "../language/histogram.ts";
 import { cellOf, joinCells, seriesCellWords, seriesOf } from "../language/series.ts";
 import type { AggregateType } from "../language/types.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 /**
  * All CPUs' copies as one. `copies` holds them `stride` bytes apart, the first at `offset`; the result is
@@ -11,7 +15,7 @@ import type { AggregateType } from "../language/types.ts";
 export function mergeCopies(type: AggregateType, copies: DataView, offset: number, stride: number, cpus: number): Uint8Array {
   const words = aggregateWords(type);
   const merged = new BigUint64Array(words);
-  switch (type.aggregate) {
+  switch (sumsDoubles(type) ? "avg" : type.aggregate) {
     case "count":
     case "avg":
     case "stats":
@@ -68,6 +72,7 @@ function beats(type: AggregateType, value: bigint, best: bigint): boolean {
  * `at` is the index of the copy's first word; `time`: nanoseconds since the epoch, for tseries.
  */
 export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {
+  if (sumsDoubles(type)) return doubleSums().addToSum((word, amount) => { Atomics.add(words, at + word, BigInt.asUintN(64, amount)); }, value);
   switch (type.aggregate) {
     case "count":
       Atomics.add(words, at, 1n);

@@ -4,6 +4,9 @@ import { seriesPoints } from "../language/series.ts";
 import { bucketRange } from "../language/histogram.ts";
 import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
 
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
+
 /** An integer is a number when a double holds it exactly, else a bigint. Pointers are always bigints. */
 export type DecodedValue =
   | null | boolean | number | bigint | string | Uint8Array
@@ -244,6 +247,15 @@ function namedDecoder(of: NamedType["of"]): Decoder {
 }
 
 function aggregateDecoder(type: AggregateType): Decoder {
+  if (type.float) {
+    const length = aggregateWords(type);
+    const read = (view: DataView, offset: number): bigint[] => Array.from({ length }, (_, i) => view.getBigUint64(offset + i * 8, true));
+    if (type.aggregate !== "stats") return (view, _bytes, offset) => doubleSums().floatAggregateValue(type, read(view, offset));
+    return (view, _bytes, offset) => {
+      const { count, average, total } = doubleSums().floatAggregate(type, read(view, offset));
+      return { count: exact(count), average, total };
+    };
+  }
   const word = type.signed
     ? (view: DataView, offset: number) => readSigned64(view, offset)
     : (view: DataView, offset: number) => readUnsigned64(view, offset);

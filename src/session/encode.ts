@@ -1,6 +1,6 @@
 // JavaScript values to bytes: the way back of decode.ts, for what a program around the script stores in its maps.
 import { fieldLayout, sizeOf } from "../language/layout.ts";
-import type { Type } from "../language/types.ts";
+import { isFloat, type Type } from "../language/types.ts";
 
 /** What is stored does not fit the map. */
 export class EncodeError extends TypeError {}
@@ -71,7 +71,15 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
       return;
     }
     case "aggregate": throw new EncodeError(`a ${type.aggregate} is counted by handlers, not set`);
-    case "unknown": case "void": case "struct": case "sequence": case "choice": case "stack": case "named":
+    case "named":
+      if (isFloat(type)) {
+        if (typeof value !== "number") throw mismatch("a number", value);
+        if (type.of === "float32") view.setFloat32(offset, value, true);
+        else view.setFloat64(offset, value, true);
+        return;
+      }
+      throw new EncodeError(`only a handler can make a value of this kind (${type.of})`);
+    case "unknown": case "void": case "struct": case "sequence": case "choice": case "stack":
       throw new EncodeError(`only a handler can make a value of this kind (${type.kind})`);
   }
 }

@@ -4,7 +4,10 @@ import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/procfs.ts";
 import { initialIds } from "../linux/initial-ids.ts";
-import type { LiveMap } from "./maps.ts";
+import { aggregateOf, type LiveMap } from "./maps.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 export interface HostServices {
   /** By the plan's index; stack maps are absent. */
@@ -96,6 +99,10 @@ export class LiveHostRuntime implements HostRuntime {
 
   aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void {
     this.#map(map).aggregate(key, value, time);
+  }
+
+  aggregateDouble(map: number, words: Uint8Array): bigint {
+    return doubleSums().aggregateDouble(aggregateOf(this.#map(map).map), words);
   }
 
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {

@@ -1,6 +1,7 @@
 // How much the script's maps hold, for someone who looks once a second: nothing that costs handlers, and nothing that grows with the
 // maps. The kernel counts the keys of its hash tables itself (bpf_map_sum_elem_count, since 6.6); a program that asks for them is
 // loaded when they are first looked at. What is lone is looked up.
+import { sumsDoubles } from "../language/floating.ts";
 import { readFileSync } from "node:fs";
 import { Alu, type BpfInstruction, Class, encode, Jump, LD_IMM64, Mode, Pseudo, widthCode } from "../bpf/instruction.ts";
 import { programTypes } from "../bpf/kinds.ts";
@@ -97,6 +98,7 @@ function loneSize(live: LiveMap): { readonly size: MapSize; readonly seen: bigin
   if (type.kind !== "aggregate") return { size: { name, kind: "set" }, seen: 1n };
   const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   const values = (seen: bigint): { size: MapSize; seen: bigint } => ({ size: { name, kind: "values", values: seen }, seen });
+  if (type.float) return sumsDoubles(type) ? values(words[0]) : { size: { name, kind: "set" }, seen: 1n };
   switch (type.aggregate) {
     case "count": return { size: { name, kind: "value", value: words[0] }, seen: words[0] };
     case "sum":

@@ -2,6 +2,7 @@
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
+import { digitBits, sumHead, sumsDoubles, sumWords } from "../../language/floating.ts";
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
 import { seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
@@ -74,6 +75,7 @@ function copiesIn(storage: MapStorage): Copies {
 /** Adds a value to the words at a place. `shared`: the map, where other CPUs change the same words. */
 function update(scope: FunctionScope, type: AggregateType, words: Memory, { value, time }: Of<"aggregate">, atomic: boolean, shared?: number): void {
   const { emitter } = scope;
+  if (sumsDoubles(type)) return addDouble(scope, words, needed(scope, value), atomic);
   switch (type.aggregate) {
     case "count": return bump(scope, words, undefined, atomic);
     case "sum":
@@ -89,6 +91,65 @@ function update(scope: FunctionScope, type: AggregateType, words: Memory, { valu
     case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
     case "tseries": return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic, shared);
   }
+}
+
+/** A double by its bits: three digits of the sum (language/floating.ts, addToSum), or a count of what is no number or infinite. */
+function addDouble(scope: FunctionScope, words: Memory, value: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  const special = emitter.label();
+  const done = emitter.label();
+  add(scope, words, 1n, atomic);
+  const exponent = emitter.copy(value);
+  emitter.aluConstant(Alu.RSH, exponent, 52n);
+  emitter.aluConstant(Alu.AND, exponent, 0x7ffn);
+  emitter.branchConstant(Jump.JEQ, exponent, 0x7ffn, special);
+  const mantissa = emitter.copy(value);
+  emitter.aluConstant(Alu.LSH, mantissa, 12n);
+  emitter.aluConstant(Alu.RSH, mantissa, 12n);
+  const small = emitter.label();
+  emitter.branchConstant(Jump.JEQ, exponent, 0n, small);
+  emitter.aluConstant(Alu.OR, mantissa, 1n << 52n);
+  emitter.add(exponent, -1);
+  emitter.bind(small);
+  const place = emitter.copy(exponent);
+  emitter.aluConstant(Alu.DIV, place, BigInt(digitBits));
+  emitter.aluConstant(Alu.MOD, exponent, BigInt(digitBits));
+  clamp(scope, place, sumWords - sumHead - 3);
+  emitter.aluConstant(Alu.LSH, place, 3n);
+  emitter.alu(Alu.ADD, place, emitter.addressRegister({ ...words, offset: 0 }));
+  const sign = emitter.copy(value);
+  emitter.aluConstant(Alu.ARSH, sign, 63n);
+  for (let i = 0; i < 3; i++) {
+    const digit = emitter.copy(mantissa);
+    if (i === 0) emitter.alu(Alu.LSH, digit, exponent);
+    else {
+      const down = emitter.constant(BigInt(i * digitBits));
+      emitter.alu(Alu.SUB, down, exponent);
+      emitter.alu(Alu.RSH, digit, down);
+    }
+    emitter.aluConstant(Alu.AND, digit, (1n << BigInt(digitBits)) - 1n);
+    emitter.alu(Alu.XOR, digit, sign);
+    emitter.alu(Alu.SUB, digit, sign);
+    add(scope, behind(place, words.offset + (sumHead + i) * 8), digit, atomic);
+  }
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(special);
+    const below = emitter.label();
+    const infinite = emitter.label();
+    const fraction = emitter.copy(value);
+    emitter.aluConstant(Alu.LSH, fraction, 12n);
+    emitter.branchConstant(Jump.JEQ, fraction, 0n, infinite);
+    add(scope, at(words, 8), 1n, atomic);
+    emitter.jump(done);
+    emitter.bind(infinite);
+    emitter.branchConstant(Jump.JSLT, value, 0n, below);
+    add(scope, at(words, 16), 1n, atomic);
+    emitter.jump(done);
+    emitter.bind(below);
+    add(scope, at(words, 24), 1n, atomic);
+    emitter.jump(done);
+  });
 }
 
 /** Into the cell of the interval that `time` lies in, which takes the place of one that is over (language/series.ts). */

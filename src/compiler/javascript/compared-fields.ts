@@ -1,10 +1,14 @@
 // What entries of a map are ordered by, on the host: the numbers and texts that a value's bytes are made of, the first that differs
 // decides.
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
-import type { Type } from "../../language/types.ts";
+import { isFloat, type Type } from "../../language/types.ts";
+import { sumsDoubles } from "../../language/floating.ts";
 
-/** Where it is, its size in bytes, and how it is read: signed, unsigned, text, or the average of a total and a count. */
-export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "t" | "a"];
+/**
+ * Where it is, its size in bytes, and how it is read: signed, unsigned, text, the average of a total and a count, a float or a double, or
+ * the double that the whole aggregation comes to.
+ */
+export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "t" | "a" | "f" | "d"];
 
 export function comparedFields(types: readonly Type[], from = 0): ComparedField[] {
   const { offsets } = fieldLayout(types);
@@ -22,6 +26,7 @@ function fieldsOf(type: Type, at: number): ComparedField[] {
     case "record": return comparedFields(type.fields.map((field) => field.type), at);
     case "array": return Array.from({ length: type.length }, (_, i) => fieldsOf(type.element, at + i * sizeOf(type.element))).flat();
     case "aggregate":
+      if (sumsDoubles(type)) return [[at, 8, "d"]];
       switch (type.aggregate) {
         case "avg":
         case "stats": return [[at, 8, "a"]];
@@ -29,6 +34,7 @@ function fieldsOf(type: Type, at: number): ComparedField[] {
       }
     default: {
       const size = sizeOf(type);
+      if (isFloat(type)) return [[at, size, "f"]];
       return size === 8 ? [[at, 8, "u"]] : [[at, size, "t"]];
     }
   }

@@ -1,5 +1,7 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that the
 // differential suite holds against the kernel.
+import { addToSum, aggregateDouble } from "../../language/double-sums.ts";
+import { sumsDoubles } from "../../language/floating.ts";
 import { bucketOf, linearBucketOf } from "../../language/histogram.ts";
 import { aggregateWords } from "../../language/layout.ts";
 import { cellOf, joinCells, seriesCellWords, seriesOf } from "../../language/series.ts";
@@ -79,6 +81,12 @@ export class MemoryRuntime implements HostRuntime {
     if (entry) aggregate(type, asWords(entry.value), BigInt.asIntN(64, value), time);
   }
 
+  aggregateDouble(map: number, words: Uint8Array): bigint {
+    const type = this.#options.maps[map]?.value;
+    if (type?.kind !== "aggregate") throw new Error(`map ${map} is no aggregation`);
+    return aggregateDouble(type, words);
+  }
+
   mapEntries(map: number): Iterable<readonly [Uint8Array, Uint8Array]> {
     return [...(this.#entries[map]?.values() ?? [])].map(({ key, value }) => [key.slice(), value.slice()] as const);
   }
@@ -131,6 +139,7 @@ function asWords(bytes: Uint8Array): DataView {
 /** Adds a value to the words of an aggregation (their meaning: layout.ts, aggregateWords). */
 export function aggregate(type: AggregateType, words: DataView, value: bigint, time = 0n): void {
   const add = (word: number, amount: bigint): void => words.setBigInt64(word * 8, words.getBigInt64(word * 8, true) + amount, true);
+  if (sumsDoubles(type)) return addToSum(add, value);
   switch (type.aggregate) {
     case "count":
       add(0, 1n);

@@ -1,4 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
+import { sumsDoubles } from "../../language/floating.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -263,12 +264,16 @@ function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: 
   if (order === undefined && limit === undefined) return all;
   const { keys, value } = out.module.maps[map];
   const fields = order === undefined ? [] : comparedFields(order.by === "key" ? keys : [value]);
-  return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`})`;
+  return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`}, (words) => runtime.aggregateDouble(${map}, words))`;
 }
 
 function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {
   const type = out.module.maps[instruction.map]?.value;
   const kind = type?.kind === "aggregate" ? type.aggregate : "hist";
+  if (type?.kind === "aggregate" && sumsDoubles(type)) {
+    out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words) : 0n; }`);
+    return;
+  }
   const first = load(out, { bytes: "words", offset: 0 }, 8, true);
   let result: string;
   switch (kind) {

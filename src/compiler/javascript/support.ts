@@ -60,12 +60,19 @@ export const supportFunctions = {
   return text;
 }`,
   /** Entries by their keys (part 0) or values, what is equal as it comes; see compared-fields.ts. */
-  ordered: `function ordered(entries, part, fields, sign, limit) {
+  ordered: `function ordered(entries, part, fields, sign, limit, double) {
+  const order = (bits) => (BigInt.asIntN(64, bits) < 0n ? -(bits & 0x7fff_ffff_ffff_ffffn) : bits);
   const rank = (bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return fields.map(([at, size, as]) => {
       switch (as) {
         case "t": { const end = bytes.indexOf(0, at); return Buffer.from(bytes.subarray(at, end < 0 || end > at + size ? at + size : end)).toString("latin1"); }
+        case "d": return order(double(bytes));
+        case "f": {
+          const widened = new DataView(new ArrayBuffer(8));
+          widened.setFloat64(0, size === 4 ? view.getFloat32(at, true) : view.getFloat64(at, true));
+          return order(widened.getBigInt64(0));
+        }
         case "a": { const count = view.getBigInt64(at + 8, true); return count === 0n ? 0n : view.getBigInt64(at, true) / count; }
         default: {
           const bits = BigInt.asUintN(size * 8, size === 8 ? view.getBigUint64(at, true) : BigInt(size === 4 ? view.getUint32(at, true) : size === 2 ? view.getUint16(at, true) : view.getUint8(at)));

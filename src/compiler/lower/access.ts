@@ -6,7 +6,7 @@ import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import type { Place, Value } from "../ir.ts";
 import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
 import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
-import { mapOf } from "./map-access.ts";
+import { aggregateValue, mapOf } from "./map-access.ts";
 import { isRegister, isSigned } from "./registers.ts";
 import { addressWithinBounds, checkBounds, withinBounds } from "./bounds.ts";
 import { chooseByIndex } from "./choose.ts";
@@ -93,8 +93,7 @@ export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Va
   const type = home.type.elements[1];
   const { value } = f.module.maps[map];
   if (value.kind === "aggregate") {
-    return f.build.give((result) => (
-      { op: "aggregate-read", result, map, key: { kind: "callback", of: "key", offset: 0 }, signed: value.signed }));
+    return aggregateValue(f, map, value, { kind: "callback", of: "key", offset: 0 });
   }
   return load(f, { at: "place", place: { kind: "callback", of: "value", offset: 0 } }, type);
 }

@@ -14,7 +14,7 @@ import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.t
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
 import { isRegister, widthOf } from "./registers.ts";
-import { convert } from "./scalars.ts";
+import { convert, floats } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
 
@@ -48,6 +48,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "memcmp": return compareMemory(f, e);
     case "strcontains": return build.compare("sge", findText(f, args[0], args[1]), zero());
     case "strstr": return findText(f, args[0], args[1]);
+    case "floor": case "ceil": case "trunc": case "round": return floats().withoutFraction(f, e.name as "floor" | "ceil" | "trunc" | "round", convert(f, f.value(args[0]), args[0].type, e.type));
     case "bswap": {
       // As wide as the checker found it: a literal is narrower than its type.
       const width = widthOf(e.type);

@@ -1,19 +1,19 @@
 // Division whose divisor may be 0: the result is 1, and a warning says so, as bpftrace has it.
 import { parsePrintf } from "../../language/printf.ts";
 import type { Span } from "../../language/diagnostic.ts";
-import type { Type } from "../../language/types.ts";
+import { isFloat, type Type } from "../../language/types.ts";
 import type { Value } from "../ir.ts";
-import { arithmetic } from "./scalars.ts";
+import { arithmetic, type Operand } from "./scalars.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
 
 const warning = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.";
 
-export interface Operand { readonly value: Value; readonly type: Type }
-
 /** `/` and `%`. `node` is what stands in the script, by which its warning is known. */
 export function divide(f: FunctionState, operator: "/" | "%", left: Operand, right: Operand, type: Type, node: { readonly span: Span }): Value {
   const { build } = f;
+  // Floating-point numbers have infinities.
+  if (isFloat(type)) return arithmetic(f, operator, left, right, type);
   const known = build.constantOf(right.value);
   if (known !== undefined && known !== 0n) return arithmetic(f, operator, left, right, type);
   const result = build.newVariable();

@@ -1,6 +1,6 @@
 // Comparing what is not a number: text up to its end, everything else byte by byte.
 import type { Expression } from "../../language/program.ts";
-import type { StringType, Type } from "../../language/types.ts";
+import { float64, isFloat, type StringType, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Value } from "../ir.ts";
@@ -59,6 +59,7 @@ function wider(left: Type, right: Type): Type {
     return { kind: "record", fields: left.fields.map((field) => (
       { name: field.name, type: wider(field.type, right.fields.find((other) => other.name === field.name)?.type ?? field.type) })) };
   }
+  if (isFloat(left) || isFloat(right)) return float64;
   if (isRegister(left)) return storedType(left);
   return sizeOf(right) > sizeOf(left) ? right : left;
 }

@@ -1,6 +1,7 @@
 // Expressions: scalars become SSA values; everything else is located, and read or made where it is consumed.
 import type { Binary, BlockExpression, Cast, Conditional, Expression, Increment, Unary, Variable } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import { isFloat, type Type } from "../../language/types.ts";
+import { bitsOfDouble } from "../../language/floating.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Source, Value } from "../ir.ts";
@@ -13,7 +14,7 @@ import { inlineCall, isScriptFunction } from "./inline.ts";
 import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
-import { arithmetic, comparison, convert, isComparison, scaled } from "./scalars.ts";
+import { arithmetic, compared, convert, floats, isComparison, scaled } from "./scalars.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
 
 // ── scalars ──
@@ -22,6 +23,7 @@ export function value(f: FunctionState, e: Expression): Value {
   const { build } = f;
   switch (e.kind) {
     case "integer": return build.constant(e.value);
+    case "float": return build.constant(bitsOfDouble(e.value));
     case "boolean": return build.constant(e.value ? 1n : 0n);
     case "identifier":
     case "sizeof":
@@ -73,7 +75,9 @@ function unaryValue(f: FunctionState, e: Unary): Value {
   const { build } = f;
   const operand = (): Value => f.value(e.operand);
   switch (e.operator) {
-    case "-": return arithmetic(f, "-", { value: build.constant(0n), type: e.type }, { value: operand(), type: e.operand.type }, e.type);
+    case "-":
+      if (isFloat(e.type)) return floats().negated(f, convert(f, operand(), e.operand.type, e.type));
+      return arithmetic(f, "-", { value: build.constant(0n), type: e.type }, { value: operand(), type: e.operand.type }, e.type);
     case "~": return convert(f, build.binary("xor", operand(), build.constant(-1n)), { kind: "integer", bits: 64, signed: true }, e.type);
     case "!": return build.compare("eq", operand(), build.constant(0n));
     case "+": return convert(f, operand(), e.operand.type, e.type);
@@ -92,8 +96,8 @@ function binaryValue(f: FunctionState, e: Binary): Value {
       const differ = text ? equalStrings(f, left, right) : equalBytes(f, left, right);
       return operator === "==" ? build.compare("eq", differ, build.constant(0n)) : differ;
     }
-    const l = f.value(left);
-    return build.compare(comparison(operator, left.type, right.type), l, f.value(right));
+    const l = { value: f.value(left), type: left.type };
+    return compared(f, operator, l, { value: f.value(right), type: right.type });
   }
   const l = { value: f.value(left), type: left.type };
   const r = { value: f.value(right), type: right.type };
@@ -257,6 +261,7 @@ export function locate(f: FunctionState, e: Expression): Located {
     case "block-expression": return inBlock(f, e, () => f.locate(e.value));
     case "presence":
     case "integer":
+    case "float":
     case "boolean":
     case "identifier":
     case "binary":

@@ -1,11 +1,12 @@
 // Reading and naming map entries: keys are built whole, padding zero, so that equal keys are equal bytes.
 import type { Expression, MapAccess } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import type { AggregateType, Type } from "../../language/types.ts";
+import { sumsDoubles } from "../../language/floating.ts";
 import { fieldLayout, keyLayout } from "../../language/layout.ts";
 import type { IrMap, Place, Value } from "../ir.ts";
 import { at, copy, fieldsHavePadding } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
-import { convert } from "./scalars.ts";
+import { convert, floats } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
 
 export function mapOf(f: FunctionState, access: MapAccess): { index: number; map: IrMap } {
@@ -60,13 +61,19 @@ export function entryValue(f: FunctionState, access: MapAccess, key: Place | und
   const { index, map } = mapOf(f, access);
   const { value } = map;
   if (value.kind === "aggregate") {
-    return f.build.give((result) => ({ op: "aggregate-read", result, map: index, ...keyed(key), signed: value.signed }));
+    return aggregateValue(f, index, value, key);
   }
   const stored = storedType(value);
   const number = { map: index, size: widthOf(stored), signed: isSigned(stored) };
   const entry = key === undefined ? undefined : lookup(f, index, key);
   const loaded = f.build.give((result) => (entry === undefined ? { op: "map-load", result, ...number } : { op: "entry-load", result, entry, ...number }));
   return convert(f, loaded, stored, access.type);
+}
+
+/** An aggregation as a number, of all CPUs together. */
+export function aggregateValue(f: FunctionState, map: number, type: AggregateType, key: Place | undefined): Value {
+  const read = f.build.give((result) => ({ op: "aggregate-read", result, map, ...keyed(key), signed: type.signed }));
+  return type.float && !sumsDoubles(type) ? floats().ofOrder(f, read) : read;
 }
 
 export function lookup(f: FunctionState, map: number, key: Place): Value {

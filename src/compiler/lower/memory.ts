@@ -4,6 +4,7 @@ import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import type { Place, ReadSpace, Source, Value, Width } from "../ir.ts";
 import { sourceSize } from "../source-size.ts";
 import { isRegister, isSigned, sameLayout, widthOf } from "./registers.ts";
+import { convert } from "./scalars.ts";
 import type { FunctionState, Located } from "./state.ts";
 
 export function at(place: Place, offset: number): Place {
@@ -126,7 +127,7 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
       const source = part(f, located, from, field.fromOffset);
       const target = at(place, field.toOffset);
       if (isRegister(field.from)) {
-        f.build.emit({ op: "store", to: target, value: load(f, source, field.from), size: widthOf(field.to) });
+        f.build.emit({ op: "store", to: target, value: convert(f, load(f, source, field.from), field.from, field.to), size: widthOf(field.to) });
       } else {
         copy(f, source, field.from, field.to, target);
       }

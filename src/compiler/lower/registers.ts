@@ -2,7 +2,7 @@
 import { InternalError } from "../../faults/internal-error.ts";
 import type { Width } from "../ir.ts";
 import type { BooleanType, EnumType, IntegerType, NamedType, PointerType, Type } from "../../language/types.ts";
-import { isScalar } from "../../language/types.ts";
+import { isFloat, isScalar } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 
 /** Scalars, and numbers with a name (`ksym`, `probe`, …): what an SSA value can hold. Everything else is memory. */
@@ -37,7 +37,7 @@ export function sameLayout(from: Type, to: Type): boolean {
     return from.fields.length === to.fields.length &&
       from.fields.every((f, i) => f.name === to.fields[i].name && sameLayout(f.type, to.fields[i].type));
   }
-  if (isRegister(from) && isRegister(to)) return sizeOf(from) === sizeOf(to);
+  if (isRegister(from) && isRegister(to)) return isFloat(from) === isFloat(to) && sizeOf(from) === sizeOf(to);
   return from.kind === to.kind && sizeOf(from) === sizeOf(to);
 }
 

@@ -1,14 +1,19 @@
 // Conversions between scalar types, and arithmetic as the language has it.
 import type { BinaryOperator } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import { float64, isFloat, type Type } from "../../language/types.ts";
+import { InternalError } from "../../faults/internal-error.ts";
 import { comparesSigned } from "../../language/check/integers.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { BinaryOp, CompareOp, Value } from "../ir.ts";
+import type { BinaryOp, Value } from "../ir.ts";
 import { isSigned, widthOf } from "./registers.ts";
 import type { FunctionState } from "./state.ts";
 
+/** Code of doubles, which few scripts have. */
+export const floats = () => require("./floats.ts") as typeof import("./floats.ts");
+
 /** A value of one type as a value of another: extended by the source's sign, truncated to the target. */
 export function convert(f: FunctionState, value: Value, from: Type, to: Type): Value {
+  if (isFloat(from) || isFloat(to)) return floats().convertFloat(f, value, from, to);
   if (to.kind === "boolean") return from.kind === "boolean" ? value : f.build.compare("ne", value, f.build.constant(0n));
   const [source, target] = [widthOf(from), widthOf(to)];
   if (target === 8) return value;
@@ -22,16 +27,27 @@ export function isComparison(operator: BinaryOperator): operator is keyof typeof
   return operator in comparisons;
 }
 
-export function comparison(operator: keyof typeof comparisons, left: Type, right: Type): CompareOp {
-  return comparisons[operator][comparesSigned(left, right) ? 1 : 0];
+/** 0 or 1. */
+export function compared(f: FunctionState, operator: keyof typeof comparisons, left: Operand, right: Operand): Value {
+  const [unsigned, signed] = comparisons[operator];
+  if (!isFloat(left.type) && !isFloat(right.type)) return f.build.compare(comparesSigned(left.type, right.type) ? signed : unsigned, left.value, right.value);
+  return floats().floatCompare(f, signed, convert(f, left.value, left.type, float64), convert(f, right.value, right.type, float64));
 }
+
+/** A value and what it is. */
+export interface Operand { readonly value: Value; readonly type: Type }
 
 /** Arithmetic of two values whose result has `type`; pointers count in what they point to. */
 export function arithmetic(
   f: FunctionState, operator: Exclude<BinaryOperator, "&&" | "||" | keyof typeof comparisons>,
-  left: { readonly value: Value; readonly type: Type }, right: { readonly value: Value; readonly type: Type }, type: Type,
+  left: Operand, right: Operand, type: Type,
 ): Value {
   const { build } = f;
+  if (isFloat(type)) {
+    if (operator !== "+" && operator !== "-" && operator !== "*" && operator !== "/") throw new InternalError(`\`${operator}\` of floating-point numbers`);
+    const result = floats().floatArithmetic(f, operator, convert(f, left.value, left.type, float64), convert(f, right.value, right.type, float64));
+    return convert(f, result, float64, type);
+  }
   let [l, r] = [left.value, right.value];
   const bothPointers = left.type.kind === "pointer" && right.type.kind === "pointer";
   if (!bothPointers && (operator === "+" || operator === "-")) {

@@ -1,6 +1,6 @@
 // Statements: assignments, branches, loops over numbers, and ways out.
 import type { Block, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
-import type { Type } from "../../language/types.ts";
+import { float64, isFloat, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Source, Value } from "../ir.ts";
 import { action } from "./actions.ts";
@@ -11,7 +11,7 @@ import { leave, leaveHandler } from "./leave.ts";
 import { forMap } from "./map-loop.ts";
 import { keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { isRegister, isSigned, storedType, widthOf } from "./registers.ts";
-import { arithmetic, convert, isComparison } from "./scalars.ts";
+import { arithmetic, convert, floats, isComparison } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
 
 export function statement(f: FunctionState, s: Statement): void {
@@ -22,9 +22,10 @@ export function statement(f: FunctionState, s: Statement): void {
     case "assign": assign(f, s); return;
     case "declare": declare(f, s.variable, s.value); return;
     case "aggregate": {
+      const { index, map } = mapOf(f, s.target);
+      if (map.value.kind === "aggregate" && map.value.float && s.value !== undefined) return aggregateFloat(f, s.value, s.target);
       const value = s.value === undefined ? undefined : f.value(s.value);
       const key = keyPlace(f, s.target);
-      const { index } = mapOf(f, s.target);
       const time = s.aggregate === "tseries" ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now") : undefined;
       build.emit({
         op: "aggregate", map: index, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }), ...(time === undefined ? {} : { time }),
@@ -54,6 +55,25 @@ export function statement(f: FunctionState, s: Statement): void {
       return;
     }
   }
+}
+
+/** Doubles: sums take their bits; the least and the greatest are those of their order, among which what is no number has none. */
+function aggregateFloat(f: FunctionState, of: Expression, target: MapAccess): void {
+  const { build } = f;
+  const { index, map } = mapOf(f, target);
+  const bits = convert(f, f.value(of), of.type, float64);
+  const key = keyPlace(f, target);
+  const add = (value: Value): void => build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), value });
+  if (map.value.kind !== "aggregate" || (map.value.aggregate !== "min" && map.value.aggregate !== "max")) return add(bits);
+  const join = build.newBlock();
+  const edges = build.branch(floats().isNotNumber(f, bits));
+  build.start(edges.then);
+  build.jump(join);
+  build.start(edges.otherwise);
+  add(floats().orderOf(f, bits));
+  build.jump(join);
+  build.seal(join);
+  build.start(join);
 }
 
 /** A chain of `else if` is as long as it is: each goes on in the block that the one before leads to otherwise. */
@@ -189,7 +209,7 @@ function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Valu
     return f.refuse(s.span, "this operator does not assign");
   }
   const operand = { value: f.value(value), type: value.type };
-  const wide: Type = type.kind === "pointer" ? type : { kind: "integer", bits: 64, signed: isSigned(type) };
+  const wide: Type = type.kind === "pointer" ? type : isFloat(type) ? float64 : { kind: "integer", bits: 64, signed: isSigned(type) };
   const before = { value: old, type };
   const result = operator === "/" || operator === "%" ? divide(f, operator, before, operand, wide, s) : arithmetic(f, operator, before, operand, wide);
   return convert(f, result, wide, type);

@@ -189,6 +189,7 @@ export class Cursor {
       case "map": return `\`@${text}\``;
       case "identifier":
       case "integer":
+      case "float":
       case "punctuation":
       case "bad": return `\`${text}\``;
     }

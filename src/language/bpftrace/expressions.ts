@@ -3,7 +3,7 @@ import type { Span } from "../diagnostic.ts";
 import type { BinaryOperator, Expression, MapAccess, RecordLiteral, StringLiteral, TypeName, UnaryOperator, Variable } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { blockValue, type Cursor } from "./cursor.ts";
-import { integerValue, stringValue } from "./literals.ts";
+import { floatValue, integerValue, stringValue } from "./literals.ts";
 import { callArguments, callMacro, expandParameter, localName, mapName } from "./macros.ts";
 import { getopt, positionalText, positionalValue } from "./parameters.ts";
 import { isTypeWord, parseType, tryCast, tryType } from "./type-names.ts";
@@ -29,7 +29,7 @@ export function parseExpression(p: Cursor): Expression {
 function valueOr(p: Cursor, value: Expression, otherwise: Expression): Expression {
   const { span } = value;
   const whole = { type: unknownType, span: around(value, otherwise) };
-  if (["variable", "builtin", "integer", "boolean", "identifier"].includes(value.kind)) {
+  if (["variable", "builtin", "integer", "float", "boolean", "identifier"].includes(value.kind)) {
     return { kind: "conditional", condition: value, then: value, otherwise, ...whole };
   }
   const variable = (): Variable => ({ kind: "variable", name: `value#${number}`, type: unknownType, span });
@@ -139,6 +139,12 @@ function parsePrimary(p: Cursor): Expression {
       if (typeof value === "object") p.report("error", "syntax", span, value.problem);
       p.advance();
       return { kind: "integer", value: typeof value === "bigint" ? value : 0n, type: unknownType, span };
+    }
+    case "float": {
+      const value = floatValue(token.text);
+      if (typeof value === "object") p.report("error", "syntax", span, value.problem);
+      p.advance();
+      return { kind: "float", value: typeof value === "number" ? value : 0, type: unknownType, span };
     }
     case "string": return parseString(p);
     case "variable": return parseVariable(p);

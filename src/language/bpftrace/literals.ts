@@ -15,7 +15,8 @@ export function integerValue(written: string): bigint | { readonly problem: stri
   if (match === null) return { problem: `\`${short(written)}\` is not an integer` };
   const [, hexadecimal, decimal = "", exponent, suffix = ""] = match;
   const digits = (hexadecimal ?? decimal).replaceAll("_", "");
-  const tooLarge = { problem: `${short(written)} does not fit 64 bits` };
+  const double = exponent === undefined || suffix !== "" ? "" : `: ${decimal}.0e${exponent} is a double`;
+  const tooLarge = { problem: `${short(written)} does not fit 64 bits${double}` };
   if (digits.length > 40 || Number(exponent ?? 0) > 19) return tooLarge;
   let value: bigint;
   if (hexadecimal === undefined && exponent === undefined && digits.length > 1 && digits.startsWith("0")) {
@@ -26,6 +27,14 @@ export function integerValue(written: string): bigint | { readonly problem: stri
   }
   value *= 10n ** BigInt(exponent ?? 0) * (nanoseconds[suffix] ?? 1n);
   return value > largest ? tooLarge : value;
+}
+
+/** `2.5`, `1_000.25`, `6.02e23`, `2.5f`; or what is wrong with it. */
+export function floatValue(written: string): number | { readonly problem: string } {
+  const match = /^(\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?)[fFlL]?$/.exec(written);
+  if (match === null) return { problem: `\`${short(written)}\` is not a number` };
+  const value = Number(match[1].replaceAll("_", ""));
+  return Number.isFinite(value) ? value : { problem: `${short(written)} is larger than any double` };
 }
 
 /** Digits alone, as most are: a pattern takes longer to compile than all of a script's numbers to read. */

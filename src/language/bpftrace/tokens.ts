@@ -2,7 +2,7 @@
 // probe headers (which have no tokens) without any state to repair. Every call is linear in the token it returns.
 
 export type TokenKind =
-  | "identifier" | "integer" | "string"
+  | "identifier" | "integer" | "float" | "string"
   /** `$name`; the text is the name. */
   | "variable"
   /** `@name`; the text is the name, "" for `@`. */
@@ -31,6 +31,9 @@ const longer = new Map<string, readonly string[]>();
 for (const text of punctuation) longer.set(text[0], [...(longer.get(text[0]) ?? []), text]);
 const single = new Set("+-*/%&|^~!<>=?:;,.()[]{}#");
 
+/** Letters belong to it, as to integers. */
+const fraction = /\d[\d_]*(?:\.\d[\d_]*(?:[eE][-+]?\d+)?|[eE]-\d+)\w*/y;
+
 /** The token at or after `offset`: white space and comments are passed over. */
 export function scan(text: string, offset: number): Token {
   const start = skipTrivia(text, offset);
@@ -41,6 +44,9 @@ export function scan(text: string, offset: number): Token {
     return { kind: "identifier", text: text.slice(start, end), start, end };
   }
   if (isDigit(code)) {
+    // Behind a dot they are elements of tuples: `$t.1.0`.
+    fraction.lastIndex = start;
+    if (text[start - 1] !== "." && fraction.test(text)) return { kind: "float", text: text.slice(start, fraction.lastIndex), start, end: fraction.lastIndex };
     // Letters belong to it: suffixes, hexadecimal digits, and typing errors that are better reported whole.
     const end = nameEnd(text, start);
     return { kind: "integer", text: text.slice(start, end), start, end };

@@ -19,6 +19,10 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   { name: "strcontains", form: "function", arity: [2, 2], signature: "strcontains(haystack, needle)", placement: "both", type: boolType, doc: "Whether a string is part of another." },
   { name: "strstr", form: "function", arity: [2, 2], signature: "strstr(haystack, needle)", placement: "both", type: i64, doc: "Where a string first occurs in another, or -1." },
   { name: "str_concat", form: "function", arity: [2, 2], signature: "str_concat(first, second)", placement: "both", doc: "Two strings, one after the other." },
+  { name: "floor", form: "function", arity: [1, 1], signature: "floor(x)", placement: "both", doc: "A double without its fraction, rounded down; of an integer, itself." },
+  { name: "ceil", form: "function", arity: [1, 1], signature: "ceil(x)", placement: "both", doc: "The same, rounded up." },
+  { name: "trunc", form: "function", arity: [1, 1], signature: "trunc(x)", placement: "both", doc: "The same, rounded towards 0." },
+  { name: "round", form: "function", arity: [1, 1], signature: "round(x)", placement: "both", doc: "The same, rounded to the nearest, of two away from 0." },
   { name: "bswap", form: "function", arity: [1, 1], signature: "bswap(n)", placement: "both", doc: "An integer with its bytes in reverse order." },
 
   // ── addresses ──

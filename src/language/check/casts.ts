@@ -2,7 +2,7 @@
 import { sizeOf } from "../layout.ts";
 import type { Cast, Expression } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
-import { unknownType } from "../types.ts";
+import { isFloat, unknownType } from "../types.ts";
 import { isIntegral, isLiteral, literalType, narrowest, wrap } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { defaultSpace, integerLiteral, report, resolveType } from "./pass.ts";
@@ -19,6 +19,7 @@ export function checkCast(node: Cast, body: Body): Expression {
   const done = (type: Type): Expression => ({ ...node, operand, type });
   const refuse = (help?: string): Expression =>
     done(report(body, "type", node.span, `cannot cast ${describe(from)} to ${describe(to)}`, help));
+  const number = isFloat(from);
   const scalar = isIntegral(from) || from.kind === "boolean" || from.kind === "pointer";
 
   switch (to.kind) {
@@ -29,14 +30,14 @@ export function checkCast(node: Cast, body: Body): Expression {
         return done(report(body, "limit", node.span, `${describe(to)} doesn't contain a variant value of ${operand.value}`, known === "" ? undefined : `it has ${known}${to.names.size > 8 ? ", …" : ""}`));
       }
       if (operand.kind === "integer" && to.kind === "integer") return integerLiteral(wrap(operand.value, to), to, node.span);
-      if (scalar) return done(to);
+      if (scalar || (number && to.kind === "integer")) return done(to);
       if (from.kind === "array" || from.kind === "string") {
         const size = from.kind === "string" ? from.capacity - 1 : sizeOf(from);
         return size === sizeOf(to) || sizeOf(from) === sizeOf(to) ? done(to) : refuse(`${size} bytes do not make an integer of ${sizeOf(to)}`);
       }
       if (from.kind === "named" && ["ksym", "usym", "username"].includes(from.of)) return done(to);
       return refuse(from.kind === "tuple" ? "cast its elements" : undefined);
-    case "boolean": return from.kind === "string" ? isText(operand) : scalar ? done(to) : refuse();
+    case "boolean": return from.kind === "string" ? isText(operand) : scalar || number ? done(to) : refuse();
     case "pointer": {
       if (from.kind === "pointer") {
         // The same struct again: what the verifier knows still holds.
@@ -70,6 +71,7 @@ export function checkCast(node: Cast, body: Body): Expression {
       }
       return refuse();
     case "struct": case "tuple": case "record": case "sequence": case "choice": case "stack": case "named": case "aggregate": case "void": case "unknown":
+      if (isFloat(to) && (number || isIntegral(from) || from.kind === "boolean")) return done(to);
       return unify(from, to) === undefined ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined) : done(to);
   }
 }

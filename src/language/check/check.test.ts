@@ -204,7 +204,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     "limit: lhist() step is too large: 11 for a range of 10", "limit: lhist() min must be less than max, 5 is not less than 5"],
   ["let @a = lruhash(5); let @b = lruhash(5); begin { @b[1] = 1 }", "unused: unused map: @a"],
   ["begin { return \"a\"; }", "type: a probe can return integers only, not a string[2]"],
-  ["begin { print(1.5) }", "type: an int64 is not a tuple"],
+  ["begin { print(1 .5) }", "type: an int64 is not a tuple"],
   ["macro own() { $x++; } begin { $x = 1; own(); }", "name: undefined or undeclared variable: $x"],
   ["begin { if (\"a\" == 1) { } }", "type: type mismatch for '==': comparing string[2] with int64"],
   ["begin { $t = (1, 2); print($t.5) }", "limit: invalid tuple index: 5, found 2 elements in tuple"],

@@ -5,7 +5,7 @@ import { nearest } from "../nearest.ts";
 import type { BinaryOperator, ChoiceLiteral, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { textFrom, textLength } from "../text-bytes.ts";
 import type { Alternative, IntegerBits, IntegerType, Type } from "../types.ts";
-import { boolType, i64, i8, u64, unknownType, voidType } from "../types.ts";
+import { boolType, float64, i64, i8, isFloat, u64, unknownType, voidType } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
@@ -29,6 +29,7 @@ import { shownData } from "./shapes.ts";
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
     case "integer": return { ...node, type: literalType(node.value) };
+    case "float": return { ...node, type: float64 };
     case "string": return { ...node, type: { kind: "string", capacity: textLength(node.value) + 1 } };
     case "boolean": return { ...node, type: boolType };
     case "identifier": return checkIdentifier(node, body);
@@ -107,7 +108,7 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 function readType(map: MapState, node: MapAccess, body: Body): Type {
   if (isUndefined(map)) return report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   if (map.value.kind !== "aggregate") return settled(map.value);
-  return aggregateValue(map.value)
+  return aggregateValue(map.value, node, body)
     ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");
 }
 
@@ -117,6 +118,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     if (map.value.kind === "aggregate") {
       return { ...node, target: access, type: report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`) };
     }
+    if (isFloat(map.value)) return { ...node, target: access, type: notCounted(node, body) };
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
       report(body, "type", node.span, `@${map.name} is ${describeOne(map.value)}, not a number`);
     }
@@ -125,12 +127,19 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
   }
   const target = checkVariable(node.target, body) as Variable;
   if (target.type.kind === "unknown" || target.type.kind === "pointer") return { ...node, target, type: target.type };
+  if (isFloat(target.type)) return { ...node, target, type: notCounted(node, body) };
   if (!isIntegral(target.type)) {
     return { ...node, target, type: report(body, "type", node.span, `$${target.name} is ${describeOne(target.type)}, not a number`) };
   }
   assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
   const type = variableType(body, target.slot!);
   return { ...node, target: { ...target, type }, type };
+}
+
+function notCounted({ target, delta, span }: Extract<Expression, { kind: "increment" }>, body: Body): Type {
+  const [twice, once] = delta > 0 ? ["++", "+="] : ["--", "-="];
+  const name = `${target.kind === "map" ? "@" : "$"}${target.name}`;
+  return report(body, "type", span, `\`${twice}\` counts integers, and ${name} is a double`, `${name} ${once} 1`);
 }
 
 // ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -149,6 +158,10 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
     case "~":
     case "+": {
       if (node.operator === "+" && operand.type.kind === "pointer") return operand;
+      if (isFloat(operand.type) && node.operator !== "~") {
+        if (operand.kind === "float") return { ...operand, value: node.operator === "-" ? -operand.value : operand.value, span: node.span };
+        return { ...node, operand, type: float64 };
+      }
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && isLiteral(operand) && node.operator === "-") {
         if (operand.value > 1n << 63n) return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
@@ -349,7 +362,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
 function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, body: Body): Expression {
   const { type } = node.object;
   if (type.kind === "unknown") return { ...node, type };
-  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `${describeOne(type)} is not a tuple`, node.object.kind === "integer" ? "there are no floating-point numbers" : undefined) };
+  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `${describeOne(type)} is not a tuple`, node.object.kind === "integer" ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5" : undefined) };
   const element = type.elements[node.index];
   if (element === undefined) {
     return { ...node, type: report(body, "limit", node.span, `invalid tuple index: ${node.index}, found ${type.elements.length} elements in tuple`) };

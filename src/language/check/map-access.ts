@@ -1,8 +1,9 @@
 // Maps in expressions and calls: one entry, or the whole.
 import { nearest } from "../nearest.ts";
+import { sumsDoubles } from "../floating.ts";
 import type { Expression, MapAccess } from "../program.ts";
 import type { AggregateType, Type } from "../types.ts";
-import { i64, u64, unknownType } from "../types.ts";
+import { float64, i64, u64, unknownType } from "../types.ts";
 import { settled } from "./integers.ts";
 import type { Body, MapState } from "./pass.ts";
 import { didYouMean, mapState, mergeKeys, report } from "./pass.ts";
@@ -26,11 +27,12 @@ export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess;
   return { access: { ...node, keys, map: map.index, type: unknownType }, map };
 }
 
-/** What reading an aggregation in an expression gives; undefined for histograms and stats. */
-export function aggregateValue(type: AggregateType): Type | undefined {
+/** What reading an aggregation in an expression gives; undefined for histograms and stats. Sums of doubles are rounded on the host alone. */
+export function aggregateValue(type: AggregateType, { span, name }: MapAccess, body: Body): Type | undefined {
+  if (sumsDoubles(type)) body.hostNeeds.push({ what: `the ${type.aggregate}() of doubles in @${name}`, span });
   switch (type.aggregate) {
     case "count": return u64;
-    case "sum": case "min": case "max": case "avg": return type.signed ? i64 : u64;
+    case "sum": case "min": case "max": case "avg": return type.float ? float64 : type.signed ? i64 : u64;
     case "stats": case "hist": case "lhist": case "tseries": return undefined;
   }
 }

@@ -47,7 +47,7 @@ const find: CallCheck = (call, body) => {
   }
   if (access === undefined) return { ...call, type: boolType };
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
-  const value = access.type.kind === "aggregate" ? aggregateValue(access.type) ?? unknownType : access.type;
+  const value = access.type.kind === "aggregate" ? aggregateValue(access.type, access, body) ?? unknownType : access.type;
   if (isKnown(value) && !assignVariable(body, slot, value)) {
     report(body, "type", variable.span, mismatch(`$${variable.name}`, variableType(body, slot), value));
   }

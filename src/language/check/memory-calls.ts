@@ -4,7 +4,7 @@ import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import type { IntegerType, NamedType, StackMode, StackUnwinding, Type } from "../types.ts";
-import { boolType, fullStack, i32, u16, u32, u64, u8, stackUnwindings, unknownType } from "../types.ts";
+import { boolType, float64, fullStack, i32, isFloat, stackUnwindings, u16, u32, u64, u8, unknownType } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { textCapacity } from "./config.ts";
@@ -193,6 +193,13 @@ const swap: CallCheck = (call, body) => {
   const { bits } = value.kind === "integer" && literalBits(value.type) !== undefined ? narrowest(value.value) : value.type;
   const type: IntegerType = { kind: "integer", bits, signed: false };
   return { ...call, args: [value], type };
+};
+
+/** floor(), ceil(), trunc(), round(): integers have nothing to round. */
+const withoutFraction: CallCheck = (call, body) => {
+  const [value] = checked(call, body) as [Expression];
+  if (isFloat(value.type)) return { ...call, args: [value], type: float64 };
+  return wantsInteger(value, call, body) ? value : { ...call, args: [value], type: unknownType };
 };
 
 const space: CallCheck = (call, body) => {
@@ -478,7 +485,7 @@ const containerOf: CallCheck = (call, body) => {
 
 export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
-  bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, var: checkVariableCall, percpu_kaddr: perCpuAddress, reg: register,
+  floor: withoutFraction, ceil: withoutFraction, trunc: withoutFraction, round: withoutFraction, bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, var: checkVariableCall, percpu_kaddr: perCpuAddress, reg: register,
   kstack: stack, ustack: stack, dw_ustack: stack,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),

@@ -1,7 +1,7 @@
 // Types of binary operators.
 import type { BinaryOperator, Expression } from "../program.ts";
 import type { Type } from "../types.ts";
-import { boolType, i64, u64, unknownType } from "../types.ts";
+import { boolType, float64, i64, isFloat, u64, unknownType } from "../types.ts";
 import { constantOf } from "./constants.ts";
 import { arithmeticType, isIntegral } from "./integers.ts";
 import type { Body } from "./pass.ts";
@@ -14,6 +14,12 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
   const [l, r] = [left.type, right.type];
   if (l.kind === "unknown" || r.kind === "unknown") return comparison ? boolType : unknownType;
   const numeric = (type: Type): boolean => isIntegral(type) || type.kind === "boolean";
+  if ((isFloat(l) || isFloat(r)) && [l, r].every((type) => isFloat(type) || numeric(type))) {
+    if (comparison) return boolType;
+    if (["+", "-", "*", "/"].includes(operator)) return float64;
+    const help = operator === "%" ? "cast to integers first: (int64)x % (int64)y" : "it works on integers: (int64)x";
+    return report(body, "type", span, `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`, help);
+  }
   if (comparison) {
     if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
     const equality = operator === "==" || operator === "!=";

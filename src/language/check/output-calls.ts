@@ -1,4 +1,5 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
+import { sumsDoubles } from "../floating.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
@@ -69,7 +70,7 @@ const print: CallCheck = (call, body) => {
     const { access, map } = checkMapEntry(first, body);
     if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
     // A histogram is printed as it is; what has one value is read.
-    const type = map.value.kind === "aggregate" ? aggregateValue(map.value) ?? map.value : settled(map.value);
+    const type = map.value.kind === "aggregate" ? (sumsDoubles(map.value) ? undefined : aggregateValue(map.value, access, body)) ?? map.value : settled(map.value);
     return { ...call, args: [{ ...access, type }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };

@@ -1,6 +1,6 @@
 // printf formats against their arguments.
 import type { Expression } from "../program.ts";
-import type { Type } from "../types.ts";
+import { isFloat, type Type } from "../types.ts";
 import { parsePrintf, PrintfError } from "../printf.ts";
 import type { PrintfConversion } from "../printf.ts";
 import type { Body } from "./pass.ts";
@@ -37,7 +37,7 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
     }
     const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
-    report(body, "type", argument.span, `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`, suggestion(argument.type));
+    report(body, "type", argument.span, `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`, suggestion(conversion.letter, argument.type));
   }
 }
 
@@ -87,6 +87,7 @@ function prints(letter: string, type: Type): boolean {
   switch (letter) {
     case "d": case "i": case "u": case "x": case "X": case "o": case "p": case "b": case "B":
       return type.kind === "integer" || type.kind === "enum" || type.kind === "boolean" || type.kind === "pointer";
+    case "e": case "E": case "f": case "F": case "g": case "G": return isFloat(type);
     case "c": case "gr": return type.kind === "integer" || type.kind === "enum";
     case "r": case "rx": case "rh": return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
     case "s": return type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
@@ -94,10 +95,13 @@ function prints(letter: string, type: Type): boolean {
   }
 }
 
-function suggestion(type: Type): string {
+function suggestion(letter: string, type: Type): string {
+  const isNumber = type.kind === "integer" || type.kind === "enum" || type.kind === "boolean";
   switch (type.kind) {
     case "pointer": return "use %p for the address, or str() and %s for the text behind it";
     case "buffer": return "use %r";
-    default: return "use %s";
+    default:
+      if (isFloat(type)) return "use %f, %e or %g, or cast it: (int64)";
+      return isNumber && "eEfFgG".includes(letter) ? "cast it: (double)" : "use %s";
   }
 }

@@ -1,7 +1,7 @@
 // Statements, copied and typed.
 import type { Block, BlockExpression, Expression, MapAccess, SequenceLiteral, Statement, Variable } from "../program.ts";
 import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
-import { unknownType, voidType } from "../types.ts";
+import { isFloat, unknownType, voidType } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
 import { linearBucketCount } from "../histogram.ts";
 import { RETURNED } from "./returned.ts";
@@ -244,6 +244,9 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
 
 // ── aggregations ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** The others count what lies in a bucket, or in a time. */
+const takesDoubles: ReadonlySet<AggregateType["aggregate"]> = new Set(["sum", "avg", "stats", "min", "max"] as const);
+
 function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: Body): Statement {
   const { aggregate } = node;
   const { access, map } = checkMapEntry(node.target, body);
@@ -255,8 +258,10 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
     report(body, "arguments", node.span, wrongCount(aggregate, node.parameters.length + (value === undefined ? 0 : 1), wanted + counted, most + counted), `usage: ${usage(aggregate)}`);
     return { ...node, target: access };
   }
-  if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean") {
-    report(body, "type", value.span, `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`);
+  const float = value !== undefined && isFloat(value.type);
+  if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean" && !(float && takesDoubles.has(aggregate))) {
+    report(body, "type", value.span, `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`, float ? "cast it, which cuts its fraction off: (int64)" : undefined);
+    if (float) return { ...node, target: access };
   }
   const constants: bigint[] = [];
   const [kind] = aggregate === "tseries" ? node.parameters.slice(2) : [];
@@ -307,6 +312,7 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
     return undefined;
   }
   if (aggregate === "tseries") return seriesType(node, signed, constants as [bigint, bigint], body);
+  if (value !== undefined && isFloat(value)) return { kind: "aggregate", aggregate, signed: true, float: true };
   return { kind: "aggregate", aggregate, signed };
 }
 
@@ -340,7 +346,7 @@ function mergeAggregate(map: MapState, type: AggregateType, node: Statement, bod
     report(body, "type", node.span, mismatch(`@${map.name}`, before, type));
   } else if (!sameAggregate(before, type)) {
     report(body, "type", node.span, `@${map.name} holds ${type.aggregate}() with other parameters elsewhere`);
-  } else if (type.signed && !before.signed) {
+  } else if ((type.float && !before.float) || (type.signed && !before.signed)) {
     map.value = type;
     body.pass.changed = true;
   }
@@ -381,7 +387,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   body.callbacks++;
   const slot = declareLoopVariable(node.variable, body);
   const value = map.value.kind === "aggregate"
-    ? aggregateValue(map.value) ?? report(body, "type", node.map.span, `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`)
+    ? aggregateValue(map.value, node.map, body) ?? report(body, "type", node.map.span, `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`)
     : settled(map.value);
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
     const keys = map.keys.map(settled);

@@ -1,5 +1,6 @@
 // One type for two: what a variable, a map or a conditional has when it is given values of both.
 import type { AggregateType, Alternative, Type } from "../types.ts";
+import { float64, isFloat } from "../types.ts";
 import { unifyIntegers } from "./integers.ts";
 
 /** The type that holds values of both, or undefined when there is none. Strings take the longer capacity. */
@@ -10,6 +11,8 @@ export function unify(left: Type, right: Type): Type | undefined {
   if (left.kind === "enum" && right.kind === "enum" && left.name === right.name && left.bits === right.bits) return left;
   if (left.kind === "enum") return unify({ kind: "integer", bits: left.bits, signed: left.signed }, right);
   if (right.kind === "enum") return unify(left, { kind: "integer", bits: right.bits, signed: right.signed });
+  // As in C's arithmetic.
+  if (isFloat(left) ? isFloat(right) || right.kind === "integer" : isFloat(right) && left.kind === "integer") return sameType(left, right) ? left : float64;
   switch (left.kind) {
     case "integer": return right.kind === "integer" ? unifyIntegers(left, right) : undefined;
     case "boolean":

@@ -1,6 +1,6 @@
 // Expressions in their roles: a value that is kept, a condition. Below expressions.ts, which the pass hands in.
 import type { Expression } from "../program.ts";
-import { boolType, unknownType, type Type } from "../types.ts";
+import { boolType, float64, isFloat, unknownType, type Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 import { describeOne } from "./unify.ts";
@@ -32,6 +32,12 @@ export function isText(text: Expression): Expression {
   return { kind: "binary", operator: "!=", left: text, right: { kind: "string", value: "", span, type: { kind: "string", capacity: 1 } }, span, type: boolType };
 }
 
+/** `x != 0.0`, which holds of what is not a number, too, as in C. */
+function notZero(checked: Expression): Expression {
+  const { span } = checked;
+  return { kind: "binary", operator: "!=", left: checked, right: { kind: "float", value: 0, span, type: float64 }, span, type: boolType };
+}
+
 const objects: ReadonlySet<Type["kind"]> = new Set(["record", "tuple", "array", "struct", "buffer", "stack"]);
 
 /** True, whatever the value is, which is read if that does something. */
@@ -49,6 +55,7 @@ export function checkCondition(node: Expression, body: Body): Expression {
     case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
     case "string": return isText(checked);
     default:
+      if (isFloat(checked.type)) return notZero(checked);
       if (body.pass.program.dialect.objectsAreTrue === true && objects.has(checked.type.kind)) return always(checked);
       report(body, "type", node.span, `a condition cannot be ${describeOne(checked.type)}`);
       return { ...checked, type: unknownType };

@@ -17,8 +17,7 @@ export function constant(unit: Unit, value: number | bigint | string | boolean, 
     case "boolean": return { kind: "boolean", value, span, type: unknownType };
     case "number": {
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
-      if (!Number.isInteger(value)) return unit.refuse(node, "type",
-        said + refusedSyntax.fraction.message, refusedSyntax.fraction.help);
+      if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
       if (!Number.isSafeInteger(value)) return unit.refuse(node, "limit",
         said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
       return integer(BigInt(value), span);

@@ -1,10 +1,10 @@
-// Math, as far as integers go: the least and the greatest, signs, and which way a division rounds.
+// Math, as far as handlers go: the least and the greatest, signs, and which way a division rounds.
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { refusedGlobals } from "./refused.ts";
 import { kept } from "./tables.ts";
 import type { Unit } from "./unit.ts";
-import { binary, conditional, integer } from "./unit.ts";
+import { binary, call, conditional, integer } from "./unit.ts";
 
 /** `args` reads what it is called with. */
 export function mathCall(unit: Unit, node: js.CallExpression, name: string, args: () => readonly Expression[]): Expression {
@@ -23,8 +23,7 @@ export function mathCall(unit: Unit, node: js.CallExpression, name: string, args
       conditional(binary("<", x, zero, span), { kind: "unary", operator: "-", operand: x, span, type: x.type }, x, span));
     case "sign": return kept(unit, only(), span, (x) =>
       conditional(binary("<", x, zero, span), integer(-1n, span), conditional(binary("!=", x, zero, span), integer(1n, span), zero, span), span));
-    // There is nothing behind the point: the kernel's division truncates.
-    case "trunc": return only();
+    case "trunc": return call("trunc", [only()], span);
     case "floor":
     case "ceil": return rounded(unit, name, only(), span);
     case "round": return unit.refuse(node, "placement", "there is no Math.round() in the kernel", "(a + b / 2) / b rounds a division; what is divided is positive");
@@ -34,7 +33,7 @@ export function mathCall(unit: Unit, node: js.CallExpression, name: string, args
 
 /** A division that does not truncate; of anything else there is nothing to round. */
 function rounded(unit: Unit, name: "floor" | "ceil", value: Expression, span: Expression["span"]): Expression {
-  if (value.kind !== "binary" || value.operator !== "/") return value;
+  if (value.kind !== "binary" || value.operator !== "/") return call(name, [value], span);
   const zero = integer(0n, span);
   return kept(unit, value.left, span, (a) => kept(unit, value.right, span, (b) => {
     const whole = binary("/", a, b, span);

@@ -35,7 +35,6 @@ export const refusedSyntax = {
   in: { message: "there is no `in` in a handler", help: "use has() of a map: m.has(key)" },
   instanceof: { message: "there are no classes in the kernel", help: "compare numbers" },
   "**": { message: "there is no power operator in a handler", help: "multiply, or shift: 1 << n" },
-  fraction: { message: "there are no fractions in the kernel", help: "use integers: count smaller units, or divide in Node" },
   inexact: { message: "this number is too large for TypeScript to be exact", help: "write a bigint: 123n" },
   null: { message: "null can only be compared with", help: "pointers are 0 when they lead nowhere; use 0" },
   undefined: { message: "undefined can only be compared with", help: "use 0, or leave the value out" },
@@ -67,10 +66,10 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
   require: { message: "a handler cannot import", help: "import at the top of the file" },
   Buffer: { message: "`Buffer` is Node, and the handler runs in the kernel", help: "use buf(pointer, length); it arrives as a Uint8Array" },
   arguments: { message: "there is no `arguments` in a handler", help: "name the parameters" },
-  NaN: { message: "there are no fractions in the kernel, and no NaN", help: "use 0" },
-  Infinity: { message: "there are no fractions in the kernel, and no Infinity", help: "use the greatest number you need" },
+  NaN: { message: "a handler has no name for what is no number", help: "a constant outside of the handler may be NaN; x !== x asks for it" },
+  Infinity: { message: "a handler has no name for infinity", help: "a constant outside of the handler may be Infinity" },
   parseInt: { message: "the kernel reads no numbers from text", help: inNode },
-  parseFloat: { message: "there are no fractions in the kernel", help: inNode },
+  parseFloat: { message: "the kernel reads no numbers from text", help: inNode },
 };
 
 const texts = "texts are built and taken apart in Node: emit() them";
@@ -84,7 +83,7 @@ export const missingMethods: Readonly<Record<string, string>> = {
   match: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
   search: "there are no regular expressions in the kernel: includes(), indexOf(); or match in Node",
   test: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
-  toFixed: "there are no fractions in the kernel: emit integers, and divide in Node", toPrecision: "there are no fractions in the kernel: emit integers, and divide in Node",
+  toFixed: "printf(\"%.2f\", x) writes a double with two digits", toPrecision: "printf(\"%.3g\", x) writes a double with three digits",
   padStart: "texts are padded where they are printed: print(`${name.padStart(16)}`)", padEnd: "texts are padded where they are printed: print(`${name.padEnd(16)}`)",
   forEach: walks, map: walks, filter: walks, reduce: walks, find: walks, every: walks, flatMap: walks, some: `list.includes(value), or ${walks}`,
   push: "keep values in a map: m.set(index, value)", pop: "keep values in a map: m.delete(index)",

@@ -384,7 +384,7 @@ export function expressionStatement(expression: Expression, span: Span): Stateme
 /** Whether reading it twice is as good as once, in cost and in effect. */
 export function isPlain(expression: Expression): boolean {
   switch (expression.kind) {
-    case "integer": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
+    case "integer": case "float": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
     case "member": case "tuple-index": return isPlain(expression.object);
     default: return false;
   }

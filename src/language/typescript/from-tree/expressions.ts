@@ -1,6 +1,7 @@
 // Expressions, with the parentheses that JavaScript wants.
 import { InternalError } from "../../../faults/internal-error.ts";
 import { findBuiltin } from "../../builtins/table.ts";
+import { literalText } from "../../floating.ts";
 import { typeNameText } from "../../print-tree.ts";
 import type { BinaryOperator, Call, Expression, MapAccess, TypeName } from "../../program.ts";
 import { textFrom } from "../../text-bytes.ts";
@@ -55,6 +56,7 @@ function written(w: Writing, e: Expression): Written {
   const whole = (text: string): Written => ({ text, strength: memberStrength });
   switch (e.kind) {
     case "integer": return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
+    case "float": return whole(literalText(e.value));
     case "string": return whole(JSON.stringify(e.value));
     case "boolean": return whole(String(e.value));
     case "identifier": return whole(w.types.constant(e.name) ?? `${w.imported("enums")}.${e.name}`);

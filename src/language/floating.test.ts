@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addToSum, floatAggregate } from "./double-sums.ts";
+import { bitsOfDouble, doubleOfBits, literalText, sumWords } from "./floating.ts";
+import type { AggregateType } from "./types.ts";
+
+const type: AggregateType = { kind: "aggregate", aggregate: "stats", signed: true, float: true };
+
+function summed(values: readonly number[]): ReturnType<typeof floatAggregate> {
+  const words = new BigUint64Array(sumWords);
+  for (const value of values) addToSum((word, amount) => { words[word] += BigInt.asUintN(64, amount); }, bitsOfDouble(value));
+  return floatAggregate(type, [...words]);
+}
+
+test("sums of doubles are exact, in any order, and rounded once", () => {
+  assert.deepEqual(summed([0.1, 0.2, 0.3]), { count: 3n, total: 0.6, average: 0.2, extreme: 0 });
+  assert.equal(summed([1e308, 1, -1e308, 1e-300]).total, 1);
+  assert.equal(summed([1e308, 1e308, -1e308, -1e308, 5e-324]).total, 5e-324);
+  assert.equal(summed([Number.MAX_VALUE, Number.MAX_VALUE]).total, Infinity);
+  assert.equal(summed([Number.MAX_VALUE, Number.MAX_VALUE]).average, Number.MAX_VALUE);
+  assert.equal(summed([5e-324, 0]).average, 0);
+  assert.equal(summed([5e-324, 1e-323]).average, 1e-323);
+  assert.equal(summed([-2.5, 1]).average, -0.75);
+  assert.equal(summed([]).average, 0);
+  // Halfway between two doubles, and a little more.
+  assert.equal(summed([2 ** 53, 1]).total, 2 ** 53);
+  assert.equal(summed([2 ** 53, 1, 5e-324]).total, 2 ** 53 + 2);
+  const bits = Array.from({ length: 300 }, (_, i) => doubleOfBits(BigInt(i + 1) * 0x1234_5678_9abc_def1n)).filter(Number.isFinite);
+  assert.equal(summed(bits).total, summed(bits.toReversed()).total);
+  assert.equal(summed([...bits, ...bits.map((value) => -value)]).total, 0);
+});
+
+test("infinities and what is no number are what additions make of them", () => {
+  assert.equal(summed([1, Infinity]).total, Infinity);
+  assert.equal(summed([-Infinity, 1]).average, -Infinity);
+  assert.equal(summed([-Infinity, Infinity]).total, NaN);
+  assert.equal(summed([NaN]).total, NaN);
+});
+
+test("numbers in scripts keep their point", () => {
+  assert.deepEqual([2, -0.5, 1e21, 1.5e-7, 1e-7].map(literalText), ["2.0", "-0.5", "1.0e+21", "1.5e-7", "1.0e-7"]);
+});
