@@ -116,18 +116,12 @@ export class InlinedEnds {
   }
 }
 
-/** Compilers take a copy apart when they specialise a call before they inline it: pieces of one call that follow each other are one. */
+/** LLVM takes a copy apart when it specialises a call before it inlines it: pieces of one call that follow each other are one. */
 function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, ...InlinedCopy[]][] {
   const found: [InlinedCopy, ...InlinedCopy[]][] = [];
-  const calls = groupBy(copies, ({ instance: { caller } }) => `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`);
+  const calls = groupBy(copies, ({ instance: { caller, entry, entryTold } }) => (entryTold === true ? `${entry}` : `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`));
   for (const pieces of calls.values()) {
-    const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : new Map(continuations(flow, pieces.map(({ instance }) => instance.ranges)));
-    // What has a beginning of its own is a copy of its own; of GCC's, what has none is the rest of one that has.
-    const told = pieces.findIndex(({ instance }) => instance.entryTold === true);
-    for (const [i, { instance }] of pieces.entries()) {
-      if (instance.entryTold === true) before.delete(i);
-      else if (told >= 0) before.set(i, told);
-    }
+    const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : continuations(flow, pieces.map(({ instance }) => instance.ranges));
     const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])));
     for (const [i, piece] of pieces.entries()) {
       let head = before.get(i);
