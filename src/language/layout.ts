@@ -38,6 +38,9 @@ export function sizeOf(type: Type): number {
 /** Bytes before a sequence's elements (SequenceType). */
 export const sequenceHeader = 16;
 
+/** Places in a table of a program that are looked at, taken or free. */
+export const mostPlaces = 512;
+
 /** Alignment in bytes: 1, 2, 4 or 8. */
 export function alignOf(type: Type): number {
   switch (type.kind) {

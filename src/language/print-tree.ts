@@ -48,6 +48,7 @@ function statementForm(s: Statement): Form {
     case "for-map": return list("for", expressionForm(s.variable), expressionForm(s.map),
       ...(s.order === undefined ? [] : [`${s.order.descending ? "-" : "+"}${s.order.by}`]),
       ...(s.limit === undefined ? [] : [list("limit", expressionForm(s.limit))]), blockForm(s.body));
+    case "for-value": return list("for", expressionForm(s.variable), expressionForm(s.of), blockForm(s.body));
     case "break":
     case "continue": return list(s.kind);
     case "return": return list("return", ...(s.value === undefined ? [] : [expressionForm(s.value)]));

@@ -134,6 +134,8 @@ export type Statement =
   | { readonly kind: "for-range"; readonly variable: Variable; readonly from: Expression; readonly to: Expression; readonly body: Block; readonly span: Span }
   /** `for ($kv : @map)`: the variable is a tuple (key, value). With order or limit (SystemTap's foreach) it runs on the host. */
   | { readonly kind: "for-map"; readonly variable: Variable; readonly map: MapAccess; readonly order?: { readonly by: "key" | "value"; readonly descending: boolean }; readonly limit?: Expression; readonly body: Block; readonly span: Span }
+  /** `for ($x : args.list)`: the elements of what a program has; of a mapping tuples (key, value). */
+  | { readonly kind: "for-value"; readonly variable: Variable; readonly of: Expression; readonly body: Block; readonly span: Span }
   | { readonly kind: "break"; readonly span: Span }
   | { readonly kind: "continue"; readonly span: Span }
   | { readonly kind: "return"; readonly value?: Expression; readonly span: Span };

@@ -149,3 +149,49 @@ test("values are JSON as JSON has them, texts that maps have for keys, and count
   const bob = { name: "Bob", age: null, marks: {} };
   assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [{ p: ann, all: [ann, bob] }, { p: bob, all: [] }]);
 });
+
+for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno-limit-debug-info"]]) {
+  test(`loops over elements, as the program has them in its own: ${compiler}`, { skip: missing(compiler) }, async () => {
+    writeFileSync(join(folder.path, "loops.cpp"), `
+      #include <cstdio>
+      #include <map>
+      #include <set>
+      #include <string>
+      #include <unordered_map>
+      #include <vector>
+      using namespace std;
+      extern "C" __attribute__((noinline)) void take(const vector<int> &v, const vector<string> &t, const map<string, int> &m, const set<long> &s, const unordered_map<int, int> &u) {
+        asm volatile("" :: "r"(&v), "r"(&t), "r"(&m), "r"(&s), "r"(&u) : "memory");
+      }
+      int main() {
+        vector<int> v; for (int i = 0; i < 40; i++) v.push_back(i * i);
+        vector<string> t = { "one", "two", "three" };
+        map<string, int> m = { { "x", 1 }, { "y", -2 } };
+        set<long> s = { 5, 1, 3 };
+        unordered_map<int, int> u = { { 1, 10 }, { 2, 20 } };
+        take(v, t, m, s, u);
+        take({}, {}, {}, {}, {});
+        long sum = 0; int n = 0;
+        for (auto x : v) { if (n++ == 16) break; if (x != 9) sum += x; }
+        printf("%ld\\n", sum);
+        for (auto &x : t) { if (x == "three") break; printf("%s\\n", x.c_str()); }
+        for (auto &[k, x] : m) printf("%s=%d\\n", k.c_str(), x);
+        for (auto x : s) printf("%ld\\n", x);
+        for (auto &[k, x] : u) printf("%d=%d\\n", k, x);
+      }`);
+    const path = compileWith(compiler, folder.path, "loops.cpp", `loops-${compiler}`, "-O1", "-std=c++17", ...flags);
+    const { program, script } = await over(path, `uprobe:${path}:take {
+      $sum = 0;
+      for ($x : args.v) { if ($x == 9) { continue; } $sum += $x; }
+      if (len(args.v) > 0) { printf("%d\\n", $sum); }
+      for ($x : args.t) { if ($x == "three") { break; } printf("%s\\n", $x); }
+      for ($kv : args.m) { printf("%s=%d\\n", $kv.0, $kv.1); }
+      for ($x : args.s) { printf("%d\\n", $x); }
+      for ($kv : args.u) { printf("%d=%d\\n", $kv.0, $kv.1); }
+    }`);
+    assert.deepEqual(script.split("\n"), program.split("\n"));
+    const { stderr, code } = await strobe(["-e", `uprobe:${path}:take { for ($x : args.v[0]) { @ = count(); } }`]);
+    assert.equal(code, 1);
+    assert.match(stderr, /a loop goes over a map, a range or what has elements, not an int32/);
+  });
+}

@@ -1,13 +1,10 @@
 // Values of libraries as their languages show them: elements copied one by one or all at once, and one of several alternatives.
 import type { ChoiceLiteral, SequenceLiteral } from "../../language/program.ts";
-import { sequenceHeader, sizeOf } from "../../language/layout.ts";
+import { mostPlaces, sequenceHeader, sizeOf } from "../../language/layout.ts";
 import type { ChoiceType, SequenceType } from "../../language/types.ts";
 import type { Place, Value } from "../ir.ts";
 import { at } from "./memory.ts";
 import type { FunctionState } from "./state.ts";
-
-/** Places in a table that a copy looks at most, taken or free. */
-const mostPlaces = 512;
 
 /** Offsets in the header (SequenceType). */
 const brokeOff = 8;

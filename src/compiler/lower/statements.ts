@@ -37,6 +37,7 @@ export function statement(f: FunctionState, s: Statement): void {
     case "unroll": return unroll(f, s);
     case "for-range": return forRange(f, s);
     case "for-map": return forMap(f, s);
+    case "for-value": return f.refuse(s.span, "this has no elements");
     case "break":
     case "continue": {
       const loop = f.loops[f.loops.length - 1];

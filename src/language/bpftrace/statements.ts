@@ -211,6 +211,11 @@ export function parseIf(p: Cursor): IfElse {
 /** What walks the tree goes down each `else`. */
 const mostArms = 1000;
 
+/** What may be a value of a program. */
+function isPlace(of: Expression): boolean {
+  return of.kind === "member" || of.kind === "index" || of.kind === "builtin" || (of.kind === "unary" && of.operator === "*") || (of.kind === "call" && of.name === "var");
+}
+
 function parseFor(p: Cursor): Statement {
   const { start } = p.advance();
   const parenthesis = p.accept("(");
@@ -218,14 +223,14 @@ function parseFor(p: Cursor): Statement {
   p.expect(":", "in `for ($x : …)`");
   const from = parseExpression(p);
   const to = p.accept("..") ? parseExpression(p) : undefined;
-  if (to === undefined && (from.kind !== "map" || from.keys.length > 0)) {
+  if (to === undefined && !(from.kind === "map" ? from.keys.length === 0 : isPlace(from))) {
     p.fail("`for` goes over a map (`$kv : @map`) or a range (`$i : 0..10`)", from.span);
   }
   if (parenthesis) p.expect(")", "before the body of the loop");
   const body = parseBlock(p, "of the loop");
   const span = { start, end: p.last };
   if (to !== undefined) return { kind: "for-range", variable, from, to, body, span };
-  if (from.kind !== "map") throw failure;
+  if (from.kind !== "map") return { kind: "for-value", variable, of: from, body, span };
   return { kind: "for-map", variable, map: from, body, span };
 }
 

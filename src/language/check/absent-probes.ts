@@ -24,7 +24,7 @@ function targets(statement: Statement): MapAccess[] {
     case "aggregate": return [statement.target];
     case "expression": return incremented(statement.expression);
     case "if": return [...targets(statement.then), ...(statement.otherwise === undefined ? [] : targets(statement.otherwise))];
-    case "while": case "unroll": case "for-range": case "for-map": return targets(statement.body);
+    case "while": case "unroll": case "for-range": case "for-map": case "for-value": return targets(statement.body);
     case "declare": case "break": case "continue": case "return": return [];
   }
 }

@@ -15,7 +15,7 @@ export function mayLeave(body: Block, functions: ReadonlyMap<string, unknown>): 
         break;
       default:
     }
-    const within = nested || kind === "while" || kind === "unroll" || kind === "for-range" || kind === "for-map";
+    const within = nested || kind === "while" || kind === "unroll" || kind === "for-range" || kind === "for-map" || kind === "for-value";
     return Object.entries(node).some(([key, value]) => !passedOver.has(key) && leaves(value, within));
   };
   return leaves(body.statements, false);

@@ -11,6 +11,7 @@ import type { Body } from "./pass.ts";
 import { didYouMean, integerLiteral, needsKernel, report } from "./pass.ts";
 import { describe, describeOne, widen } from "./unify.ts";
 import { placeType, where } from "./place-types.ts";
+import { lengthOf } from "./shapes.ts";
 import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
@@ -63,6 +64,10 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   }
   if (node.name === "length" && (type.kind === "string" || type.kind === "array")) {
     return body.pass.expression({ kind: "call", name: "strlen", args: [node.object], span: node.span, type }, body);
+  }
+  if ((node.name === "length" || node.name === "size") && !(container.kind === "struct" && findMember(container, node.name) !== undefined)) {
+    const elements = lengthOf(node.object, object, body);
+    if (elements !== undefined) return elements;
   }
   if (container.kind !== "struct") {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;

@@ -1,7 +1,7 @@
 // What a description says of a type becomes the tree that reads a value of it. Only loaded where a script uses one.
-import type { BinaryOperator, Expression, MemberAccess, Statement, TypeName, Variable } from "../program.ts";
+import type { BinaryOperator, Block, Expression, MemberAccess, SequenceLiteral, Statement, TypeName, Variable } from "../program.ts";
 import type { Span } from "../diagnostic.ts";
-import { sizeOf } from "../layout.ts";
+import { mostPlaces, sizeOf } from "../layout.ts";
 import type { Part, PointerType, Shape, StructType, StructVariants, Type } from "../types.ts";
 import { i64, u64, unknownType } from "../types.ts";
 import { textCapacity } from "./config.ts";
@@ -114,6 +114,27 @@ export class TreeMaker {
     return { kind: "conditional", condition: this.#valid(), then: whole, otherwise: impossible, span, type: unknownType };
   }
 
+  /** A loop over the elements: the variable is each in turn. What comes next is known before the body runs, which may go on at once. */
+  loop({ variable, body, span }: Extract<Statement, { kind: "for-value" }>): Statement {
+    const { before, length, walk } = this.#sequence(this.#type.shape?.form === "mapping" ? "mapping" : "list", true);
+    if (walk === undefined) return body;
+    // Names that no description can have.
+    const [count, left, places] = [this.#variable(" count"), this.#variable(" left"), this.#variable(" places")];
+    const one = (target: Variable): Statement => ({ kind: "assign", target, operator: "-", value: this.#integer(1n), span });
+    const either = (condition: Expression, then: Expression, otherwise: Expression): Expression => ({ kind: "conditional", condition, then, otherwise, span, type: unknownType });
+    const block = (statements: readonly Statement[]): Block => ({ kind: "block", statements, span });
+    const most = this.#integer(BigInt(this.#body.pass.config.maxElements));
+    const round = [this.#declare(variable, walk.item), one(left), ...walk.next, body];
+    const inner: readonly Statement[] = walk.has === undefined ? round : [{ kind: "if", condition: walk.has, then: block(round), otherwise: block(walk.next), span }];
+    const none = this.#integer(0n);
+    const condition = this.#binary("&&", this.#binary("&&", this.#binary("!=", left, none), this.#binary("!=", places, none)), walk.more);
+    return block([
+      ...before, this.#declare(count, length), this.#declare(places, this.#integer(BigInt(mostPlaces))),
+      this.#declare(left, either(this.#binary("==", count, this.#integer((1n << 64n) - 1n)), none, either(this.#binary("<", count, most), count, most))),
+      { kind: "while", condition, body: block([one(places), ...inner]), span },
+    ]);
+  }
+
   /** No more elements than there are addresses, and whatever else the description asks. */
   #valid(): Expression {
     const few = this.#binary("<", this.#unsigned(this.part("length")), this.#integer(mostAddresses));
@@ -124,7 +145,7 @@ export class TreeMaker {
     return { kind: "cast", to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span }, operand, span: this.#span, type: unknownType };
   }
 
-  #sequence(form: "list" | "set" | "mapping"): Expression {
+  #sequence(form: "list" | "set" | "mapping", walking = false): SequenceLiteral {
     const span = this.#span;
     const most = this.#body.pass.config.maxElements;
     const capacity = Math.max(1, this.#level < 2 ? most : most >> (this.#level - 1));
@@ -135,7 +156,7 @@ export class TreeMaker {
     if (this.#has("data")) {
       const data = this.part("data");
       const { type } = this.#body.pass.expression(data, this.#body);
-      if (type.kind === "pointer" && !this.#isShaped(type.target)) return { ...whole, before: [], data };
+      if (!walking && type.kind === "pointer" && !this.#isShaped(type.target)) return { ...whole, before: [], data };
       const it = (): Variable => this.#variable("it");
       const item = this.#deeper({ kind: "unary", operator: "*", operand: it(), span, type: unknownType });
       const next: Statement = { kind: "expression", expression: { kind: "increment", target: it(), delta: 1, prefix: false, span, type: unknownType }, discard: true, span };

@@ -1,7 +1,7 @@
 // Structs of libraries as their languages show them: which those are. What is read of them is in shape-trees.ts.
 import { absentText } from "../absent.ts";
 import type { Context } from "../context.ts";
-import type { Builtin, Expression } from "../program.ts";
+import type { Builtin, Expression, Statement } from "../program.ts";
 import type { PointerType, RecordType, Shape, StructType, Type } from "../types.ts";
 import { u64, unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
@@ -66,6 +66,20 @@ export function asShown(node: Expression, value: Expression, body: Body): Expres
   let tree = trees.get(type);
   if (tree === undefined) trees.set(type, tree = maker(node, type, level, body).whole());
   return body.pass.expression(tree, body);
+}
+
+const loops = new WeakMap<Statement, Map<StructType | PointerType, Statement>>();
+
+/** A loop over the elements of a value, as a loop over numbers; undefined where it has none. */
+export function asLoop(node: Extract<Statement, { kind: "for-value" }>, body: Body): Statement | undefined {
+  const { of } = node;
+  const struct = shapedIn(body.pass.expression(of, body).type);
+  if (struct?.shape === undefined || !["list", "set", "mapping"].includes(struct.shape.form) || !isPath(of)) return undefined;
+  let trees = loops.get(node);
+  if (trees === undefined) loops.set(node, trees = new Map());
+  let tree = trees.get(struct);
+  if (tree === undefined) trees.set(struct, tree = maker(of, struct, 0, body).loop(node));
+  return tree;
 }
 
 const records = new WeakMap<Expression, Map<Context, Expression>>();

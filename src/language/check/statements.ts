@@ -13,9 +13,10 @@ import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-acce
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
 import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
+import { asLoop } from "./shapes.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
 import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen, wrongCount } from "./unify.ts";
-import { checkCondition, checkExpression, checkValue } from "./values.ts";
+import { checkCondition, checkExpression, checkPlace, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
   body.scopes.push(new Map());
@@ -106,6 +107,7 @@ function checkStatement(node: Statement, body: Body): Statement {
     }
     case "for-range": return checkRange(node, body);
     case "for-map": return checkForMap(node, body);
+    case "for-value": return checkForValue(node, body);
     case "break":
     case "continue":
       if (body.loops === 0) report(body, "placement", node.span, `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`, "it belongs in a loop");
@@ -400,6 +402,15 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
     ...node, map: { ...node.map, keys: [], map: map.index, type: map.value }, ...(limit === undefined ? {} : { limit }),
     variable: { ...node.variable, slot, type: variableType(body, slot) }, body: checked,
   };
+}
+
+/** A loop over the elements of a program's value: they are read one by one, as many as `max_elements` says. */
+function checkForValue(node: Extract<Statement, { kind: "for-value" }>, body: Body): Statement {
+  const loop = asLoop(node, body);
+  if (loop !== undefined) return checkStatement(loop, body);
+  const { type } = checkPlace(node.of, body);
+  if (type.kind !== "unknown") report(body, "type", node.of.span, `a loop goes over a map, a range or what has elements, not ${describeOne(type)}`);
+  return nothing(node);
 }
 
 function returned(value: Expression, { span }: Statement): Statement {

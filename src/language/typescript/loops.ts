@@ -113,6 +113,11 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
       const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
       return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: body(unit, node.body), span };
     }
+    if (over.kind === "value") {
+      const item = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("item"), unit.span(pattern));
+      if (pattern.type !== "Identifier") nameParts(unit, pattern, item);
+      return { kind: "for-value", variable: item, of: over.of, body: body(unit, node.body), span };
+    }
     if (over.kind === "list") return overList(unit, node, pattern, items, body);
     const ordered = over.most === undefined ? {} : { order: { by: "value", descending: true }, limit: over.most } as const;
     const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
@@ -142,6 +147,7 @@ function overList(unit: Unit, node: js.ForOfStatement, pattern: js.Pattern, item
 type Iterated =
   | { readonly kind: "range"; readonly from: Expression; readonly to: Expression }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
+  | { readonly kind: "value"; readonly of: Expression }
   | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1; readonly most?: Expression };
 
 function iterated(unit: Unit, node: js.Expression): Iterated {
@@ -173,6 +179,7 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
     const map = refer(unit, node);
     if (map.kind === "map") return { kind: "map", map };
+    if (map.kind !== "module" && node.type === "MemberExpression") return { kind: "value", of: unit.grammar.value(unit, node) };
     if (map.kind === "module" && (map.table?.form === "list" || map.table?.form === "set")) return { kind: "list", items: itemsOf(unit, map, node) };
   } else if (node.type === "ArrayExpression") {
     return {

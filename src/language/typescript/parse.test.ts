@@ -393,7 +393,7 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => { const f = () => 1; m.sum(f); }", "f", /this is a function/],
   ["(args) => { const f = async () => 1; }", "async () => 1", /a handler cannot wait/],
   ["(args) => m.sum(((x) => x)(1))", "(x) => x", /takes nothing/],
-  ["(args) => { for (const x of args.list) { } }", "args.list", /goes over maps, ranges, and lists/],
+  ["(args) => { const n = args.n; for (const x of n) { } }", "n", /goes over maps, ranges, and lists/],
   ["(args) => m.sum(2n ** 65n)", "2n ** 65n", /no power operator/],
   ["(args) => m.sum(99999999999999999999n)", "99999999999999999999n", /does not fit 64 bits/],
   ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],

@@ -42,6 +42,7 @@ function statementText(w: Writing, s: Statement): string {
       const over = `${w.imported("range")}(${bounds.map((one) => valueText(w, one)).join(", ")})`;
       return loop(w, s.variable, over, s.body);
     }
+    case "for-value": return loop(w, s.variable, valueText(w, s.of), s.body);
     case "for-map": {
       if (s.order?.by === "value" && s.order.descending && s.limit) return loop(w, s.variable, `${w.mapName(s.map)}.top(${valueText(w, s.limit)})`, s.body);
       if (s.order || s.limit) w.refuse(s.span, "a loop over a map in an order, or with a limit, cannot be written in TypeScript", "sort in Node: the map is there as it is now");
