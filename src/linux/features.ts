@@ -81,7 +81,7 @@ export class Features {
     add("uprobes", pmuType("uprobe") === undefined ? "no uprobe PMU (CONFIG_UPROBE_EVENTS)" : undefined);
     add("fentry and fexit", tracingRefusal(BPF_TRACE_FENTRY));
     add("BTF raw tracepoints and iterators", attempt(() => tryIterator()));
-    add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18");
+    add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18, where built with CONFIG_FPROBE");
     add("uprobe-multi links", multiRefusal("uprobe"), "since 6.6");
     add("cookies on raw tracepoints", attempt(() => tryRawTracepointCookie()), "since 6.10");
     add("ring buffer", attemptClose(() => createMap({ name: "probe", type: 27, keySize: 0, valueSize: 0, entries: 65536 })), "since 5.8");
