@@ -235,7 +235,7 @@ function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fet
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-const alteredResult = "not known: the compiler changed what the function takes and returns (DW_CC_nocall); probe the line behind the call";
+const alteredResult = "not known: the compiler changed what the function takes and returns; probe the line behind the call";
 
 const addressKept = 'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
 

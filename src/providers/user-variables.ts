@@ -86,7 +86,7 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
   const seen = seenFrom(place, address, info, context, system);
   const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
   const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined
-    : resultOf(around.clone ? { ...around.fn, altered: true } : around.fn, seen, () => codeOf(around, place.binary)) ?? noResult(around.fn);
+    : resultOf(around.reduced === true ? { ...around.fn, altered: true } : around.fn, seen, () => codeOf(around, place.binary)) ?? noResult(around.fn);
   const args = place.returns ? undefined : parametersOf(around, info, seen, place.binary).map((arg) => (
     arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info, place.binary)));
   const variables = new Variables(info, seen, place.binary, place.returns, args ?? [], around, uses);
@@ -151,7 +151,7 @@ function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigin
   return seen;
 }
 
-interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean }
+interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean; /** It may have lost its result as well. */ readonly reduced?: boolean }
 
 /** What compilers call copies of a function with parameters of their own. */
 const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
@@ -161,7 +161,8 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   const found = info.functionAt(address);
   if (found === undefined) return undefined;
   const { instance } = found;
-  return { ...found, entry: instance.kind === "body" && instance.entry === address, clone: cloned.test(binary.functionAt(offset)?.name ?? "") };
+  const symbol = binary.functionAt(offset)?.name ?? "";
+  return { ...found, entry: instance.kind === "body" && instance.entry === address, clone: cloned.test(symbol), reduced: /\.isra\b/.test(symbol) };
 }
 
 /** Lines that are looked at for where a variable lives, and that are named. */

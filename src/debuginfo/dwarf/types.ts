@@ -86,11 +86,13 @@ const DEFAULTED = 1;
 function copiesItself(entry: Entry): boolean {
   const convention = entry.number(AT.calling_convention);
   if (convention === BY_REFERENCE || convention === BY_VALUE) return convention === BY_REFERENCE;
+  // Constructors go by the name without a template's arguments; those that are templates themselves copy nothing (C++, class.copy.ctor).
+  const constructor = entry.name?.replace(/<.*$/s, "");
   for (const child of entry.children()) {
     if (child.tag !== TAG.subprogram || child.name === undefined) continue;
     if (child.number(AT.defaulted) === DEFAULTED && child.number(AT.virtuality) === undefined) continue;
     if (child.name.startsWith("~")) return true;
-    if (child.name !== entry.name) continue;
+    if (child.name !== constructor) continue;
     const [first] = [...child.children()].filter((each) => each.tag === TAG.formal_parameter && !each.flag(AT.artificial));
     const target = first?.reference(AT.type);
     const copied = target?.tag === TAG.reference_type || target?.tag === TAG.rvalue_reference_type ? target.reference(AT.type) : undefined;
