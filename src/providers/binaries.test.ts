@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cppNameParts, rustName } from "./binaries.ts";
+import { cppNameParts, rustMethods, rustName } from "./binaries.ts";
 
 test("a C++ function's name stands between what it returns and its parameters", () => {
   const cases: [full: string, name: string, signature?: string][] = [
@@ -33,4 +33,11 @@ test("Rust's older names lose their hash and escapes", () => {
   assert.equal(rustName("t::inner::take::hd99a058ce7433451"), "t::inner::take");
   assert.equal(rustName("_$LT$t..Point$u20$as$u20$core..fmt..Debug$GT$::fmt::h0123456789abcdef"), "<t::Point as core::fmt::Debug>::fmt");
   assert.equal(rustName("app::Server::handle(int)"), undefined);
+});
+
+test("methods of Rust go by their type and their trait, without arguments of types", () => {
+  assert.deepEqual(rustMethods("<t::Point as core::fmt::Debug>::fmt"), ["t::Point::fmt", "core::fmt::Debug::fmt"]);
+  assert.deepEqual(rustMethods("<alloc::vec::Vec<T> as core::convert::From<&[T]>>::from"), ["alloc::vec::Vec::from", "core::convert::From::from"]);
+  assert.deepEqual(rustMethods("zoo::Cage<T>::open"), ["zoo::Cage::open"]);
+  assert.deepEqual(rustMethods("zoo::visit"), []);
 });

@@ -84,6 +84,8 @@ export interface CppName {
   readonly signature: string;
   /** Templates tell what they return as well: `int app::twice<int>(int) const`. */
   readonly full: string;
+  /** What it goes by as well, where nothing has just that name: a method of Rust by its type or its trait. */
+  readonly methods?: readonly string[];
 }
 
 /** By the system's C++ runtime; without one, plain names only. Rust's older names are C++ ones with a hash at the end. */
@@ -91,7 +93,7 @@ export function cppName(symbol: string): CppName | undefined {
   const full = demangle(symbol);
   if (full !== undefined) {
     const rust = rustName(full);
-    return rust === undefined ? cppNameParts(full) : { name: rust, signature: rust, full: rust };
+    return rust === undefined ? cppNameParts(full) : { name: rust, signature: rust, full: rust, methods: rustMethods(rust) };
   }
   const name = sourceName(symbol);
   return name === undefined ? undefined : { name, signature: name, full: name };
@@ -107,6 +109,26 @@ export function rustName(demangled: string): string | undefined {
     .replace(/\$u([0-9a-f]{1,6})\$/g, (all, code: string) => (Number.parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(Number.parseInt(code, 16)) : all))
     .replace(/\$([A-Z]{1,2})\$/g, (all, escape: string) => rustEscapes[escape] ?? all)
     .replace(/(^|::)_</g, "$1<").replaceAll("..", "::");
+}
+
+/** `t::Point::fmt` and `core::fmt::Debug::fmt` of `<t::Point as core::fmt::Debug>::fmt`; `t::Cage::open` of `t::Cage<T>::open`. */
+export function rustMethods(name: string): readonly string[] {
+  const [, type, trait, method] = /^<(.+) as (.+)>::([^:<>]+)$/s.exec(name) ?? [];
+  if (method !== undefined) return [type, trait].map((owner) => `${withoutArguments(owner)}::${method}`);
+  const plain = withoutArguments(name);
+  return plain === name || plain === "" || plain.startsWith("::") ? [] : [plain];
+}
+
+/** Without what is between angle brackets. */
+export function withoutArguments(name: string): string {
+  let depth = 0;
+  let plain = "";
+  for (const c of name) {
+    if (c === "<") depth++;
+    else if (c === ">" && depth > 0) depth--;
+    else if (depth === 0) plain += c;
+  }
+  return plain.replaceAll("::::", "::");
 }
 
 /** The parts of what a demangler gives. */

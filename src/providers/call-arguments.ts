@@ -239,20 +239,41 @@ const alteredResult = "not known: the compiler changed what the function takes a
 
 const addressKept = 'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
 
+type Returning = Pick<SourceFunction, "result" | "language" | "producer" | "altered" | "linkageName">;
+
 /** What a function returns, when it has returned; undefined for void. `code` gives what there is of its own. */
-export function resultOf(fn: Pick<SourceFunction, "result" | "language" | "producer" | "altered">, seen: Seen, code: () => readonly CodeRange[]): Value | undefined {
+export function resultOf(fn: Returning, seen: Seen, code: () => readonly CodeRange[]): Value | undefined {
   const { registers } = seen;
   const { result } = fn;
   if (result === undefined || behindTypedefs(result).kind === "void") return undefined;
-  const first = fetchRegister(registers, registers.result);
   if (registers.machine !== "x86-64") return valueAt(result, { kind: "register", register: 0 }, seen);
   if (fn.altered === true) return absent(seen.types.typeOf(result), alteredResult);
-  if (fn.language === "rust") return rustResult({ ...fn, result }, seen, code);
+  if (fn.language !== "rust") return resultAsC({ ...fn, result }, seen, code);
+  const value = rustResult({ ...fn, result }, seen, code);
+  // What others call by its plain name is C's, as a rule.
+  if (/^_ZN|^_R/.test(fn.linkageName ?? "") || isAlike(value, resultAsC({ ...fn, result }, seen, code))) return value;
+  return absent(value.type, `${rustOrC}; probe the line behind the call`);
+}
+
+const rustOrC = 'returned as Rust or as C does: debug information does not tell whether it is extern "C"';
+
+/** Whether each part of a value is where another has it, too. */
+function isAlike(one: Value, other: Value): boolean {
+  const text = (fetch: Fetch): string => JSON.stringify(fetch, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+  if (one.absent !== undefined || other.absent !== undefined) return one.absent !== undefined;
+  if (one.pieces === undefined) return other.pieces === undefined && text(one.fetch) === text(other.fetch);
+  return one.pieces.every((piece) => other.pieces?.some((same) => (
+    piece.kind === "value" && same.kind === "value" && piece.offset === same.offset && piece.size <= same.size && text(piece.fetch) === text(same.fetch))) === true);
+}
+
+function resultAsC(fn: Returning & { readonly result: DebugType }, seen: Seen, code: () => readonly CodeRange[]): Value {
+  const { result } = fn;
+  const first = fetchRegister(seen.registers, seen.registers.result);
   // The address of what the caller made room for comes back as a pointer would.
   if (resultIsInMemory(fn)) return keepsConvention(fn) || givesAddressBack(code()) ? inMemory(seen.types.typeOf(result), first, seen) : absent(seen.types.typeOf(result), addressKept);
   const own = behindTypedefs(result);
   if (isReference(own)) return inMemory(seen.types.typeOf(own.target()), first, seen);
-  const general = [first, fetchRegister(registers, "dx")];
+  const general = [first, fetchRegister(seen.registers, "dx")];
   let next = 0;
   return fromRegisters(result, classify(result).map((one) => (one === "vector" ? undefined : general[next++])), seen);
 }

@@ -3,7 +3,8 @@
 import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFunction, SourcePosition } from "../debuginfo/dwarf/facts.ts";
 import { instructionAt } from "../debuginfo/instructions.ts";
-import { cppName, type CppName } from "./binaries.ts";
+import { cppName, withoutArguments, type CppName } from "./binaries.ts";
+import { behindTypedefs } from "./debug-types.ts";
 import { coldPart } from "./function-code.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "./quantity.ts";
@@ -141,11 +142,25 @@ function placesOfCpp(binary: Binary, wanted: string): Place[] {
   const named = (symbol: string): CppName | undefined => (coldPart.test(symbol) ? undefined : cppName(symbol));
   const exact = placesByName(binary.symbols(), (symbol) => matchesSource(wanted, named(symbol)), shown);
   if (exact.length > 0 || !wanted.includes("::") || hasWildcard(wanted)) return exact;
-  return placesByName(binary.symbols(), (symbol) => {
+  const inner = placesByName(binary.symbols(), (symbol) => {
     const cpp = named(symbol);
     const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
     return cpp !== undefined && at >= 0 && matchesSource(wanted, { name: cpp.name.slice(at + 2), signature: cpp.signature.slice(at + 2), full: cpp.signature.slice(at + 2) });
   }, shown);
+  return inner.length > 0 ? inner : placesByName(binary.symbols(), (symbol) => named(symbol)?.methods?.some((method) => isOrEnds(method, wanted)) === true, shown);
+}
+
+/** Is this the name that is meant, or one with outer scopes before it? */
+function isOrEnds(name: string, wanted: string): boolean {
+  return name === wanted || name.endsWith(`::${wanted}`);
+}
+
+/** A trait's method is in a block without a name in Rust: it goes by the type of what it is called on. */
+function isMethod({ name, qualifiedName, parameters: [self] }: SourceFunction, wanted: string): boolean {
+  if (!/\{impl#\d+\}::[^:]+$/.test(qualifiedName) || self?.name !== "self") return false;
+  const own = behindTypedefs(self.type);
+  const type = own.kind === "pointer" ? behindTypedefs(own.target()) : own;
+  return type.kind === "struct" && isOrEnds(`${withoutArguments(type.name)}::${name.replace(/<.*$/s, "")}`, wanted);
 }
 
 /** A name without parameters means all overloads; a template's name without arguments, all that were made of it. */
@@ -226,7 +241,7 @@ export function functionsOf(info: DebugInfo, wanted: string): readonly SourceFun
   const named = info.functionsNamed(plain);
   // The outer namespaces may be left out.
   const found = named.length > 0 || !plain.includes("::") ? named
-    : info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter(({ qualifiedName }) => qualifiedName.endsWith(`::${plain}`));
+    : info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter((fn) => isOrEnds(fn.qualifiedName, plain) || isOrEnds(withoutArguments(fn.qualifiedName), plain) || isMethod(fn, plain));
   if (plain === wanted) return found;
   const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
   const overloads = found.filter(({ linkageName }) => {

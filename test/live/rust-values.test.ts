@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileWith, missing } from "../support/compilers.ts";
-import { expectedOf, rustValuesScript, rustValuesSource } from "../support/rust-values.ts";
+import { expectedOf, forCSource, methodCounts, methodsSource, rustValuesScript, rustValuesSource } from "../support/rust-values.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -14,6 +14,8 @@ let objects = "";
 before(() => {
   objects = bpfObjects();
   writeFileSync(join(folder.path, "values.rs"), rustValuesSource());
+  writeFileSync(join(folder.path, "names.rs"), methodsSource);
+  writeFileSync(join(folder.path, "plain.rs"), forCSource);
 });
 after(async () => {
   await nothingLeft(objects);
@@ -138,3 +140,28 @@ for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"]]) {
     assert.ok(values > 900, `${values} values`);
   });
 }
+
+for (const mangling of ["default", "v0"]) {
+  test(`methods by the names of their types, in symbols of the ${mangling} kind`, { skip: missing("rustc") }, async () => {
+    const flags = mangling === "default" ? [] : ["-C", `symbol-mangling-version=${mangling}`];
+    const path = compileWith("rustc", folder.path, "names.rs", "names", ...flags);
+    for (const kind of ["uprobe", "ret"]) {
+      const script = Object.keys(methodCounts).map((name) => `${kind}:${path}:${name} { @["${name}"] = count(); }`).join(" ");
+      const { code, stdout, stderr } = await strobe(["-f", "json", "-c", path, "-e", script]);
+      assert.equal(code, 0, stderr);
+      const counts = stdout.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as { type: string; data: Record<string, Record<string, number>> }).find(({ type }) => type === "map");
+      assert.deepEqual(counts?.data["@"], methodCounts, kind);
+    }
+  });
+}
+
+test("a function by a plain name may be C's: what C and Rust return in other ways is refused", { skip: missing("rustc") }, async () => {
+  const path = compileWith("rustc", folder.path, "plain.rs", "plain");
+  const shown: Record<string, string> = {};
+  for (const name of ["ctwo", "cfour", "csix", "cint", "clarge", "rtwo"]) {
+    const { stdout, stderr } = await strobe(["-c", path, "-e", `uretprobe:${path}:${name} { print(retval); }`]);
+    shown[name] = /error: (.*?);/.exec(stderr)?.[1] ?? stdout.split("\n").find((line) => /^[{-]/.test(line)) ?? stderr;
+  }
+  const untold = 'retval is returned as Rust or as C does: debug information does not tell whether it is extern "C"';
+  assert.deepEqual(shown, { ctwo: untold, cfour: "{ .a = 3, .b = 5 }", csix: "{ .a = 5, .b = 7 }", cint: "-7", clarge: "{ .a = [1,2,3,4,8] }", rtwo: untold });
+});

@@ -160,3 +160,42 @@ export function expectedOf(name: string): { readonly variant?: string; readonly 
   const n = { first: 40, kept: 41, last: 42 }[label];
   return { ...(found?.value.variant === undefined ? {} : { variant: found.value.variant }), ...(n === undefined ? {} : { n }) };
 }
+
+/** Methods of types and traits. */
+export const methodsSource = String.raw`
+#[inline(never)] fn bb<T>(t: &T) { unsafe { std::arch::asm!("/* {0} */", in(reg) t) } }
+pub trait Speak { fn speak(&self, n: u32) -> u32; fn twice(&self) -> u32 { self.speak(2) } }
+pub struct Dog { age: u32 }
+pub struct Cat { age: u32 }
+impl Speak for Dog { #[inline(never)] fn speak(&self, n: u32) -> u32 { bb(&n); self.age + n } }
+impl Speak for Cat { #[inline(never)] fn speak(&self, n: u32) -> u32 { bb(&n); self.age * n } }
+impl std::fmt::Display for Dog { #[inline(never)] fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { write!(f, "dog {}", self.age) } }
+impl Dog { #[inline(never)] pub fn bark(&self) -> u32 { bb(&self.age); self.age } }
+mod zoo { pub struct Cage<T> { pub t: T } impl<T: Copy + Into<u64>> Cage<T> { #[inline(never)] pub fn open(&self) -> u64 { super::bb(&self.t); self.t.into() } } 
+  pub mod deep { #[inline(never)] pub fn visit(n: u32) -> u32 { super::super::bb(&n); n + 1 } } }
+impl Drop for Cat { #[inline(never)] fn drop(&mut self) { bb(&self.age); } }
+#[inline(never)] fn apply<F: Fn(u32) -> u32>(f: F) -> u32 { f(3) }
+fn main() {
+    let d = Dog { age: 3 }; let c = Cat { age: 4 };
+    println!("{} {} {} {}", d.speak(1), c.speak(5), d.bark(), d);
+    println!("{} {}", zoo::Cage { t: 7u32 }.open(), zoo::Cage { t: 8u8 }.open());
+    println!("{} {}", zoo::deep::visit(1), apply(|x| { bb(&x); x * 2 }));
+    let dy: &dyn Speak = &c; println!("{}", dy.twice());
+}
+`;
+
+/** Probes by the short names of methods, and how often they are called. */
+export const methodCounts: Readonly<Record<string, number>> = { "Dog::speak": 1, "names::Cat::speak": 2, "Dog::bark": 1, "Cage::open": 2, "zoo::Cage::open": 2, "deep::visit": 1, "Dog::fmt": 1, "Cat::drop": 1 };
+
+/** Functions for C, and one of Rust by a plain name. */
+export const forCSource = String.raw`
+fn bb<T>(t: &T) { unsafe { std::arch::asm!("/* {0} */", in(reg) t) } }
+#[repr(C)] pub struct Two { a: u32, b: u32 } #[repr(C)] pub struct Four { a: u64, b: u64 } #[repr(C)] pub struct Six { a: u64, b: u32 } #[repr(C)] pub struct Large { a: [u64; 5] }
+#[no_mangle] #[inline(never)] pub extern "C" fn ctwo(k: u32) -> Two { bb(&k); Two { a: 1, b: 2 + k } }
+#[no_mangle] #[inline(never)] pub extern "C" fn cfour(k: u32) -> Four { bb(&k); Four { a: 3, b: 4 + k as u64 } }
+#[no_mangle] #[inline(never)] pub extern "C" fn csix(k: u32) -> Six { bb(&k); Six { a: 5, b: 6 + k } }
+#[no_mangle] #[inline(never)] pub extern "C" fn cint(k: u32) -> i32 { bb(&k); -7 }
+#[no_mangle] #[inline(never)] pub extern "C" fn clarge(k: u32) -> Large { bb(&k); Large { a: [1,2,3,4,8] } }
+#[no_mangle] #[inline(never)] pub fn rtwo(k: u32) -> Two { bb(&k); Two { a: 1, b: 2 + k } }
+fn main() { let k = std::env::args().count() as u32; println!("{}", ctwo(k).b as u64 + cfour(k).b + csix(k).b as u64 + rtwo(k).b as u64 + clarge(k).a[4]); cint(k); }
+`;
