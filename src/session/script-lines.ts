@@ -6,7 +6,7 @@ import { openOthersFile, readOthersFile } from "../linux/others-files.ts";
 import { startedAt } from "../linux/procfs.ts";
 import { rootOf } from "../providers/live-binary.ts";
 
-interface Began { readonly milliseconds: number; readonly rooted: boolean }
+interface Began { readonly milliseconds: number; readonly root: string }
 
 const largestScript = 16 << 20;
 const processesKept = 4096;
@@ -21,7 +21,7 @@ export class ScriptLines {
     const milliseconds = startedAt(pid);
     if (milliseconds === undefined) return;
     if (this.#began.size >= processesKept) this.#began.clear();
-    this.#began.set(pid, { milliseconds, rooted: rootOf(pid) !== "" });
+    this.#began.set(pid, { milliseconds, root: rootOf(pid) });
   }
 
   /** Counted from 1; 0 where it cannot be told. `script`: a path, or a file: URL. */
@@ -48,9 +48,7 @@ export class ScriptLines {
   #read(pid: number, path: string): Float64Array | undefined {
     const began = this.#began.get(pid);
     if (began === undefined) return undefined;
-    const running = startedAt(pid) !== undefined;
-    if (!running && began.rooted) return undefined;
-    const place = running ? `/proc/${pid}/root${path}` : path;
+    const place = `${began.root}${path}`;
     try {
       const { descriptor, stat } = openOthersFile(place);
       closeSync(descriptor);

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { bpfObjects, compileC, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
 
 const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64" : false;
@@ -130,11 +131,11 @@ after(async () => {
 });
 
 /** Runs a command that waits for a line, with a script over it; gives the stacks that the script printed, each a line a frame. */
-async function stacksOf(command: readonly string[], script: string): Promise<string[][]> {
+async function stacksOf(command: readonly string[], script: string, pidOf = (pid: number): Promise<number> => Promise.resolve(pid)): Promise<string[][]> {
   const [program = "", ...rest] = command;
   const child = spawn(program, rest, { stdio: ["pipe", "ignore", "inherit"] });
   try {
-    const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline });
+    const running = startStrobe(["-p", String(await pidOf(child.pid ?? 0)), "-e", script], { deadline });
     await running.attached;
     const ended = once(child, "exit");
     child.stdin.end("\n");
@@ -267,6 +268,60 @@ for (const [version, path] of skip === false ? nodes() : []) {
       });
     });
   }
+}
+
+const busy = {
+  python: {
+    source: "import sys\ndef leaf(n): return sum(i % 7 for i in range(n))\ndef deep(n): return leaf(20000) if n == 0 else max([n], key=lambda x: deep(n - 1))\ndef main():\n  for _ in range(300): deep(4)\nsys.stdin.readline()\nmain()\n",
+    wanted: ["deep (busy:3) [python]", "main (busy:5) [python]", "<module> (busy:7) [python]"],
+  },
+  node: {
+    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction leaf(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\nfunction deep(n) { return n === 0 ? leaf(1e6) : [n].map(() => deep(n - 1))[0]; }\nfunction main() { for (let i = 0; i < 500; i++) deep(4); }\nmain();\n",
+    wanted: ["deep (busy:3) [javascript]", "main (busy:4) [javascript]", "(anonymous) (busy:1) [javascript]"],
+  },
+};
+for (const [kind, { source, wanted }] of Object.entries(busy)) {
+  const path = kind === "node" ? process.execPath : [...found.values()][0];
+  test(`${kind}, busy: nearly all samples are told from the first function on`, { timeout: 2 * deadline, skip: skip || (path === undefined && "needs Python 3.11 or later") }, async () => {
+    mkdirSync(join(folder.path, kind));
+    const script = join(folder.path, kind, "busy");
+    writeFileSync(script, source);
+    const stacks = await stacksOf([path ?? "", script], 'profile:hz:199 { printf("STACK%s", ustack); }');
+    const whole = stacks.filter((stack) => wanted.every((frame) => stack.includes(frame)) && stack.at(-1)?.startsWith("_start+"));
+    // Some are taken while the program begins, ends or collects its garbage.
+    assert.ok(stacks.length >= 10 && whole.length >= 0.9 * stacks.length, `${whole.length} of ${stacks.length}`);
+  });
+}
+
+const unshares = skip === false && spawnSync("unshare", ["-mpf", "true"]).status === 0;
+
+/** The process that `unshare -f` started, once it runs a program of that name. */
+async function startedBy(pid: number, name: string): Promise<number> {
+  for (;;) {
+    const [started = ""] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    if (started !== "" && readFileSync(`/proc/${started}/comm`, "utf8").startsWith(name)) return Number(started);
+    await setTimeout(10);
+  }
+}
+
+const contained = {
+  python: { source: "import os, sys\ndef inner(): os.getsid(0)\ndef outer():\n  inner()\nsys.stdin.readline()\nouter()\n", call: "getsid", frames: ["inner (app:2)", "outer (app:4)", "<module> (app:6)"] },
+  node: {
+    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction inner() { process.getegid(); }\nfunction outer() { inner(); }\nouter();\nsetTimeout(() => {}, 3000);\n", call: "getegid",
+    frames: ["inner (app:2)", "outer (app:3)", "(anonymous) (app:1)"],
+  },
+};
+for (const [kind, { source, call, frames }] of Object.entries(contained)) {
+  const path = kind === "node" ? process.execPath : [...found.values()][0];
+  test(`${kind}, in namespaces where its script is elsewhere`, { timeout: 2 * deadline, skip: skip || (!unshares && "namespaces are not allowed here") || (path === undefined && "needs Python 3.11 or later") }, async () => {
+    const [outside, inside] = [join(folder.path, `outside-${kind}`), join(folder.path, `inside-${kind}`)];
+    for (const one of [outside, inside]) mkdirSync(one);
+    writeFileSync(join(outside, "app"), source);
+    const command = ["unshare", "-mpf", "--propagation", "private", "sh", "-c", `mount --bind ${outside} ${inside} && exec ${path} ${inside}/app`];
+    const [stack = []] = await stacksOf(command, `uprobe:libc:${call} { printf("STACK%s", ustack); }`, (pid) => startedBy(pid, basename(path ?? "")));
+    const told = stack.filter((frame) => / \[(?:python|javascript)\]$/.test(frame)).map((frame) => frame.replace(/ \[\w+\]$/, ""));
+    assert.deepEqual(told.slice(0, 3), frames, stack.join("\n"));
+  });
 }
 
 /**
