@@ -128,8 +128,8 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
 }
 
 /**
- * The most scratch memory that a handler can need, for the size of the scratch map's values: a PERCPU_ARRAY with one entry a
- * program that needs any. 0 when everything fits the stack for sure.
+ * The most scratch memory that a handler can need, if it needs any at all; how much it is, is known once it is written. A PERCPU_ARRAY
+ * with one entry a program that needs any. 0 when everything fits the stack for sure.
  */
 export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<GenerateOptions> = {}): number {
   const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
