@@ -13,6 +13,7 @@ import { LiveBinary } from "./live-binary.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { resolveSpec } from "./registry.ts";
 import type { System } from "./system.ts";
+import type { Type } from "../language/types.ts";
 
 const source = `
 struct page { long flags; int users; };
@@ -37,6 +38,9 @@ void _start(void)
 	struct page page = { 1, 2 };
 	total = read_page(&page) + write_page(&page, 4);
 }
+unsigned long jiffies_64 = 5;
+unsigned long __per_cpu_offset[4] = { 1 };
+__attribute__((section(".data..percpu"))) int running = 3;
 `;
 const slide = 0x1200_0000n;
 const skip = process.arch !== "x64" && "the program is made for x86-64";
@@ -50,7 +54,7 @@ before(() => {
   writeFileSync(join(folder, "pages.c"), source);
   const path = join(folder, "vmlinux");
   execFileSync("gcc", ["-O1", "-g", "-nostdlib", "-static", "-no-pie", "-mcmodel=kernel", "-fno-pic", "-fno-asynchronous-unwind-tables", "-ffreestanding",
-    "-Wl,--build-id", "-Wl,-Ttext=0xffffffff81000000", "-o", path, "pages.c"], { cwd: folder });
+    "-Wl,--build-id", "-Wl,--unique=.data..percpu", "-Wl,-Ttext=0xffffffff81000000", "-o", path, "pages.c"], { cwd: folder });
   image = new LiveBinary(path, path, "");
   const table = execFileSync("nm", [path], { encoding: "utf8" }).matchAll(/^([0-9a-f]+) \w (\w+)$/gm);
   addresses = new Map([...table].map(([, address = "", name = ""]) => [name, BigInt(`0x${address}`) + slide]));
@@ -59,9 +63,13 @@ after(() => {
   if (folder !== "") rmSync(folder, { recursive: true });
 });
 
-function resolve(provider: string, parts: readonly string[], uses: readonly string[] = []): Resolution {
+const u32: Type = { kind: "integer", bits: 32, signed: false };
+const infoType: Type = { kind: "struct", union: false, name: "thread_info", size: 24, members: [{ name: "cpu", offset: 20, type: u32 }] };
+const taskType: Type = { kind: "struct", union: false, name: "task_struct", size: 64, members: [{ name: "thread_info", offset: 8, type: infoType }] };
+
+function resolve(provider: string, parts: readonly string[], uses: readonly string[] = [], types: System["types"] = bareSystem.types): Resolution {
   const system: System = {
-    ...bareSystem, capabilities: { ...bareSystem.capabilities, btf: false },
+    ...bareSystem, types, capabilities: { ...bareSystem.capabilities, btf: false },
     kernelFunctions: () => ["read_page", "write_page"], functionModule: () => "vmlinux",
     symbolAddress: (name) => addresses.get(name), kernelImage: () => ({ binary: image, slide }),
   };
@@ -149,4 +157,23 @@ test("a vmlinux that is of another kernel, or none, is refused by name", { skip 
   assert.match(problem("vmlinux"), /vmlinux is of another kernel than the one that runs \(build id [0-9a-f]{40}, not [0-9a-f]+\)$/);
   assert.match(problem("pages.c"), /pages\.c: /);
   assert.equal(problem("absent"), `there is no file ${join(folder, "absent")}`);
+});
+
+test("globals of each CPU, and what the linker calls otherwise", { skip }, () => {
+  const types: System["types"] = { ...bareSystem.types, find: (name) => (name === "task_struct" ? taskType : undefined) };
+  const { variants: [variant] } = resolve("kprobe", ["vmlinux@pages.c", "12"], ["var"], types);
+  assert.ok(variant !== undefined && variant.context !== "host" && typeof variant.context.variables === "object");
+  const { variables } = variant.context;
+  const fetched = (name: string): unknown => {
+    const found = variables.find(name);
+    return typeof found === "object" ? found.fetch : found;
+  };
+  const total = { kind: "pointed", base: { kind: "constant", value: addresses.get("total") }, offset: 0, size: 4, signed: true, space: "kernel" };
+  assert.deepEqual(fetched("total"), total);
+  assert.deepEqual(fetched("jiffies"), { ...total, base: { kind: "constant", value: addresses.get("jiffies_64") }, size: 8, signed: false });
+  assert.equal(fetched("nothing"), undefined);
+  // The address and what __per_cpu_offset says for task_struct's thread_info.cpu.
+  const cpu = { kind: "pointed", base: { kind: "task" }, offset: 28, size: 4, signed: false, space: "kernel" };
+  const own = { kind: "pointed", base: { kind: "constant", value: addresses.get("__per_cpu_offset") }, index: cpu, scale: 8, offset: 0, size: 8, signed: false, space: "kernel" };
+  assert.deepEqual(fetched("running"), { kind: "pointed", base: own, offset: Number(BigInt.asIntN(64, addresses.get("running")!)), size: 4, signed: true, space: "kernel" });
 });

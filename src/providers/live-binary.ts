@@ -130,6 +130,11 @@ export class LiveBinary implements Binary {
     return this.#elf.type === ET_EXEC;
   }
 
+  get perCpu(): Binary["perCpu"] {
+    const section = this.#elf.section(".data..percpu");
+    return section && { low: section.address, high: section.address + BigInt(section.size) };
+  }
+
   /** Where its code begins. */
   codeAddress(): bigint | undefined {
     return this.#elf.section(".text")?.address;

@@ -152,6 +152,8 @@ export interface Binary {
   debugInfo?(where?: "at hand"): DebugInfo | string;
   /** Where exceptions come to in the function, or the part of one, that holds an address. */
   landingPads?(address: bigint): readonly LandingPad[];
+  /** Of a kernel or a module: the addresses of variables of which each CPU has its own. */
+  readonly perCpu?: { readonly low: bigint; readonly high: bigint } | undefined;
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */

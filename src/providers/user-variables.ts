@@ -14,7 +14,8 @@ import { bytesOfDebugType, DebugTypes } from "./debug-types.ts";
 import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
 import type { ResolveOptions } from "./provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
-import type { Binary, System } from "./system.ts";
+import { perCpuAddress } from "./per-cpu.ts";
+import type { Binary, KernelImage, System } from "./system.ts";
 import { threadLocalAddress } from "./thread-locals.ts";
 
 /** Where a probe is in a program. */
@@ -130,14 +131,9 @@ function keyOf(parts: unknown): string {
 }
 
 function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
+  if (kernelSlide !== undefined) return seenInKernel({ binary, slide: kernelSlide }, address, info, system);
   const registers = registersOf(hostMachine);
-  const types = debugTypes(info, kernelSlide === undefined ? "user" : "kernel");
-  if (kernelSlide !== undefined) {
-    return {
-      address, registers, types, space: "kernel", loaded: (wanted) => ({ kind: "constant", value: BigInt.asUintN(64, wanted + kernelSlide) }),
-      threadLocal: () => "in thread-local storage, which the kernel does not have",
-    };
-  }
+  const types = debugTypes(info, "user");
   const here: Fetch | undefined = !returns ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
     : context.func === "user" ? { kind: "function" } : undefined;
   const seen: Seen = {
@@ -149,6 +145,14 @@ function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigin
     threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
   };
   return seen;
+}
+
+function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: DebugInfo, system: System): Seen {
+  return {
+    address, registers: registersOf(hostMachine), types: debugTypes(info, "kernel"), space: "kernel",
+    loaded: (wanted) => perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
+    threadLocal: () => "in thread-local storage, which the kernel does not have",
+  };
 }
 
 interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean; /** It may have lost its result as well. */ readonly reduced?: boolean }
@@ -319,7 +323,8 @@ class Variables implements ProgramVariables {
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }
-    const candidates = this.#globals(plain, file);
+    const own = this.#globals(plain, file);
+    const candidates = own.length > 0 || file !== undefined ? own : this.#aliased(plain);
     const [first] = candidates;
     if (first === undefined) return undefined;
     // Units may each describe one variable.
@@ -328,6 +333,18 @@ class Variables implements ProgramVariables {
     const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
     if (choices.length > 1) return `there are several variables \`${plain}\`: say which, as in ${choices.slice(0, 3).map((one) => `var("${one}")`).join(" or ")}`;
     return { ...this.#argument(first), name };
+  }
+
+  /** What only the linker calls so. */
+  #aliased(name: string): readonly Variable[] {
+    if (this.#seen.space === "kernel") return name === "jiffies" ? this.#globals(kernelsJiffies, undefined) : [];
+    const alias = this.#binary.symbol(name);
+    if (alias?.kind !== "object") return [];
+    for (const { kind, address, name: other } of this.#binary.symbols()) {
+      const found = kind === "object" && address === alias.address && other !== name ? this.#globals(other, undefined) : [];
+      if (found.length > 0) return found;
+    }
+    return [];
   }
 
   /** What a pointer points to that was optimised away itself. */
@@ -384,6 +401,9 @@ class Variables implements ProgramVariables {
     return [...all.values()];
   }
 }
+
+/** arch/x86/kernel/vmlinux.lds.S, and arm64's: `jiffies = jiffies_64`. */
+const kernelsJiffies = "jiffies_64";
 
 /** At its very entry, a copy's parameters may not be in scope yet, by the letter. */
 function scopeAt(info: DebugInfo, address: bigint, instance: FunctionInstance | undefined): readonly Variable[] {

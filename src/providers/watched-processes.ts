@@ -137,7 +137,8 @@ export class WatchedProcesses implements Disposable {
     switch (record.kind) {
       case "mmap": {
         if ((only !== undefined && record.pid !== only) || record.pid === process.pid || !record.path.startsWith("/")) return;
-        if (this.#watched.has(record.pid)) return;
+        // Every program maps a few files.
+        if (this.#watched.has(record.pid) || basename(record.path) !== basename(this.#file.path)) return;
         if (!this.#tryTo(record.pid)) {
           if (this.#isOurs(record.path, "inode" in record.file ? record.file.inode : undefined)) this.#missed++;
           return;

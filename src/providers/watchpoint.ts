@@ -109,7 +109,7 @@ function ofVariable(name: Name, spec: ProbeSpec, parts: readonly string[], mode:
   if ("problem" in variable) return missing(spec, options, variable.problem, variable.help);
   const { address, size, type } = variable;
   const copied = copyElsewhere(binary, wanted, system, options);
-  if (copied !== undefined) return refused(spec, "name", `\`${wanted}\` of ${binary.shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${parts.slice(1).join(":")}:w`);
+  if (copied !== undefined) return refused(spec, "name", `\`${wanted}\` of ${binary.shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${spec.parts.slice(1).join(":")}`);
   const length = lengthOf(lengthText ?? `${size}`, address, mode);
   if (typeof length === "string") {
     const help = lengthText === undefined && ![1, 2, 4, 8].includes(size) ? `\`${wanted}\` has ${size} bytes: watch a part of it, as in \`${wanted}${partOf(type)}\`, or say a length, ${name}:${target}:${wanted}:8:w` : undefined;

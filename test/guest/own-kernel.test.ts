@@ -47,7 +47,11 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
       name: "var() of a kernel function, and struct members behind it", command,
       script: "kprobe:vfs_read /pid == cpid && var(\"count\") == 512/ { @[str(var(\"file\").f_path.dentry.d_name.name)] = count(); }", output: "@[zero]: 1000",
     },
-    { name: "globals of the kernel", command, script: "kprobe:vfs_read /pid == cpid && arg2 == 512 && var(\"nr_threads\") > 0/ { @ = count(); }", output: "@: 1000" },
+    { name: "globals of the kernel", command, script: "kprobe:vfs_read /pid == cpid && arg2 == 512 && var(\"nr_threads\") > 0 && var(\"jiffies\") > 0/ { @ = count(); }", output: "@: 1000" },
+    {
+      name: "a per-CPU variable at a function of the kernel", command, output: "@: 1000",
+      script: 'kprobe:vfs_read /pid == cpid && arg2 == 512 && var("runqueues").curr.pid == tid && var("runqueues").cpu == cpu/ { @ = count(); }',
+    },
     {
       // A static helper of read(2) and write(2) and their kin, in each of them.
       name: "an inlined function is its copies", command,

@@ -245,3 +245,10 @@ test("cpid without a command is said, where there is a command line", () => {
   assert.deepEqual(run("begin { if (has_cpid) { print(cpid); } }", { parameters: new Map() }).said, []);
   assert.deepEqual(run(script, { parameters: new Map(), command: "true" }).said, []);
 });
+
+test("override() is refused where the kernel was built without it", () => {
+  const facts = (known: boolean): NonNullable<CheckOptions["facts"]> => ({ kernelAddress: () => undefined, cgroupId: () => undefined, kernelFunctionExists: () => known });
+  const said = (known: boolean): readonly string[] => run("kprobe:f { override(-1); }", { unsafe: true, facts: facts(known) }).said;
+  assert.deepEqual(said(true).filter((one) => one.includes("override")), []);
+  assert.ok(said(false).some((one) => one.includes("lets no handler override a function's result")), said(false).join("; "));
+});

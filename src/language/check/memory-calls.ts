@@ -400,6 +400,8 @@ const override: CallCheck = (call, body) => {
   wantsInteger(args[0], call, body);
   if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
     report(body, "placement", call.span, notHere("override", body), "the kernel allows it in kprobes");
+  } else if (body.pass.options.facts?.kernelFunctionExists("bpf_override_return") === false) {
+    report(body, "feature", call.span, "this kernel lets no handler override a function's result", "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE");
   }
   return { ...call, args, type: { kind: "void" } };
 };

@@ -26,12 +26,13 @@ export function argumentType(argument: Argument, span: Span, body: Body): Type {
   return placeType(argument.type);
 }
 
-function variablesOf(what: string, span: Span, body: Body): ProgramVariables | undefined {
+/** `help`: what else can be done where none are known. */
+function variablesOf(what: string, span: Span, body: Body, help?: string): ProgramVariables | undefined {
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
   if (typeof variables === "object") return variables;
   if (variables === undefined) report(body, "placement", span, `${what} is not available in ${where(body)}`, "variables are known at places of programs: uprobe");
-  else report(body, "feature", span, `${what} is not known here: ${variables}`);
+  else report(body, "feature", span, `${what} is not known here: ${variables}`, help);
   return undefined;
 }
 
@@ -52,7 +53,7 @@ export function checkVariableMember(name: string, nameSpan: Span, span: Span, bo
 function variable(call: Call, name: string, span: Span, body: Body): Expression {
   const literal: Expression = { kind: "string", value: name, span, type: { kind: "string", capacity: Buffer.byteLength(name) + 1 } };
   const checked = { ...call, args: [literal] };
-  const variables = variablesOf("var()", call.span, body);
+  const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
   if (variables === undefined) return { ...checked, type: unknownType };
   const found = variables.find(name);
   if (typeof found === "string") return { ...checked, type: report(body, "name", span, found) };
@@ -61,6 +62,17 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
     return { ...checked, type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near) };
   }
   return { ...checked, type: argumentType(found, span, body) };
+}
+
+function inKernel({ context }: Body): boolean {
+  return context !== undefined && context !== "host" && !(context.programType === "kprobe" && context.defaultSpace === "user");
+}
+
+/** A global of the kernel without debug information has at most an address. */
+function untyped(name: string, body: Body): string {
+  const { facts } = body.pass.options;
+  if (facts?.kernelAddress(name) !== undefined) return `/proc/kallsyms has its address: *(uint64 *)kaddr("${name}") reads it as a number`;
+  return facts?.addressesHidden?.() ?? `/proc/kallsyms has no \`${name}\` either: it has data with CONFIG_KALLSYMS_ALL only`;
 }
 
 /**
