@@ -69,8 +69,16 @@ function truth(name, compiler, { sources, flags, args }) {
   return { functions, printed };
 }
 
+/** Probes of one run: strobe prints a hundred warnings and no more. */
+const together = 40;
+
 /** What strobe says of each function: the count, or why there is none; and its notes. */
 function traced(path, names, args) {
+  const parts = Array.from({ length: Math.ceil(names.length / together) }, (_, i) => tracedTogether(path, names.slice(i * together, (i + 1) * together), args));
+  return { counts: new Map(parts.flatMap(({ counts }) => [...counts])), notes: new Map(parts.flatMap(({ notes }) => [...notes])) };
+}
+
+function tracedTogether(path, names, args) {
   const script = join(build, "script.bt");
   const output = join(build, "output");
   const provider = values.returns ? "uretprobe" : "uprobe";
@@ -82,7 +90,7 @@ function traced(path, names, args) {
   const counts = new Map([...readFileSync(output, "utf8").matchAll(/^@\[(\d+)\]: (\d+)$/gm)].map(([, i, count]) => [names[i], Number(count)]));
   const notes = new Map(names.map((fn) => [fn, []]));
   for (const [, line, note] of stderr.matchAll(/^\S*script\.bt:(\d+)(?::\d+)*: (?:warning|error): (.*)$/gm)) notes.get(names[line - 2])?.push(note);
-  return { counts, notes, lost: /lost|missed/i.test(stderr) ? stderr.match(/^.*(?:lost|missed).*$/im)[0] : undefined };
+  return { counts, notes };
 }
 
 const inlined = /is inlined: probing/;
@@ -101,7 +109,7 @@ for (const [name, program] of Object.entries(programs)) {
     run(compiler, [...flags, "-g", ...sources, ...own, "-o", path], { cwd: build });
     if (run(path, args) !== printed) throw new Error(`${title} does not print what it does without optimisation`);
     const all = [...functions].filter(([, { calls, returned }]) => !values.returns || returned || calls === 0);
-    const { counts, notes, lost } = traced(path, all.map(([fn]) => fn), args);
+    const { counts, notes } = traced(path, all.map(([fn]) => fn), args);
     const row = { title, compared: 0, equal: 0, noted: 0, general: 0, silent: 0, absent: 0 };
     for (const [fn, { calls }] of all) {
       const said = notes.get(fn).filter((note) => !plain.test(note));
@@ -118,7 +126,6 @@ for (const [name, program] of Object.entries(programs)) {
       row[kind]++;
       if (kind === "silent" || values.all) console.log(`  ${fn}: ${count} of ${calls} (${kind})${said.length > 0 ? `: ${said.join("; ")}` : ""}`);
     }
-    if (lost !== undefined) console.log(`  ${lost}`);
     rows.push(row);
   }
 }
