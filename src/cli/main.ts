@@ -1,11 +1,13 @@
 // The command. What runs a script is here; each of the other branches imports its own.
 import { writeFileSync } from "node:fs";
 import { version } from "../../package.json";
-import { errorText } from "./errors.ts";
 import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
+
+// Loaded for the first error.
+const errors = () => require("./errors.ts") as typeof import("./errors.ts");
 
 export { exitNow } from "../linux/ffi.ts";
 
@@ -87,6 +89,6 @@ async function report(error: unknown, argv: readonly string[]): Promise<number> 
     tell(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
     return 1;
   }
-  process.stderr.write(errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));
+  process.stderr.write(errors().errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));
   return 1;
 }

@@ -11,12 +11,14 @@ import { takeRefusals } from "../linux/refused-files.ts";
 import { OutputClosed, OutputStuck } from "../output/sink.ts";
 import type { Session } from "../session/session.ts";
 import { storeState } from "../store/place.ts";
-import { useColor } from "./errors.ts";
 import { openOutput, print, tell } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { ScriptPlan } from "./script-plan.ts";
 import { StatusLine } from "./status.ts";
+
+// Loaded for the first message.
+const errorTexts = () => require("./errors.ts") as typeof import("./errors.ts");
 
 // Loaded to know what a script asks for.
 const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
@@ -144,7 +146,7 @@ function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options
   if (!plan && errors.length === 0) throw new ScriptError(program.source, diagnostics);
   const warnings = options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
-  for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+  for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: errorTexts().useColor() }));
   // Where nothing is wrong, the trace tells them.
   if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   if (shown.length > mostShown) process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);

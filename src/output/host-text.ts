@@ -1,12 +1,14 @@
 // Text that is made when an event arrives, the same for every consumer.
 import type { EventField } from "../compiler/plan.ts";
-import { strftime } from "./strftime.ts";
 import { readString, type Memory } from "./values.ts";
+
+// Loaded for the first time.
+const times = () => require("./strftime.ts") as typeof import("./strftime.ts");
 
 /** time(): the moment of printing, not of the event. */
 export function timeText(format: string): string {
   const now = Date.now();
-  return strftime(format, now, (now % 1000) * 1000);
+  return times().strftime(format, now, (now % 1000) * 1000);
 }
 
 /** join(): the record's words up to the first empty one. */

@@ -8,10 +8,12 @@ import { bitsOfDouble } from "../language/floating.ts";
 import { isFloat, type Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
-import { gfpFlags } from "./gfp-flags.ts";
 import { LineCode, type RecordWriter, type Step } from "./line-code.ts";
 import { bufferText, forTerminal, hasLines, isCharacter, readBuffer, readFloat, readInteger, valueText } from "./values.ts";
 import { mostDigits } from "./write-bytes.ts";
+
+// Loaded for `%gr`-like conversions.
+const flagNames = () => require("./gfp-flags.ts") as typeof import("./gfp-flags.ts");
 
 /** Few formats have %f. */
 const floatText = () => require("./float-text.ts") as typeof import("./float-text.ts");
@@ -147,7 +149,7 @@ function converted(
   const value = bits === undefined || bits === 64 ? whole : letter === "d" || letter === "i" ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
   switch (letter) {
     case "c": return padText(String.fromCharCode(Number(value & 0xffn)), conversion);
-    case "gr": return padText(gfpFlags(value), conversion);
+    case "gr": return padText(flagNames().gfpFlags(value), conversion);
     case "p": return padText(value === 0n ? "0" : `0x${BigInt.asUintN(64, value).toString(16)}`, conversion);
     case "d":
     case "i": {

@@ -1,7 +1,9 @@
-import { errorMessages } from "./system-names.ts";
 import type { CountedLoop } from "../compiler/plan.ts";
 import type { Trouble } from "../session/events.ts";
 import { count, percent } from "./overhead.ts";
+
+// Loaded for the first name.
+const systemNames = () => require("./system-names.ts") as typeof import("./system-names.ts");
 
 type Place = CountedLoop["place"];
 
@@ -65,7 +67,7 @@ export function warns(trouble: Trouble): boolean {
 
 /** Why a call of the kernel's, or a look-up, failed. */
 export function failure(code: number): string {
-  return code === 0 ? "Can't lookup map element because it does not exist." : errorMessages.get(-code) ?? `Error ${-code}`;
+  return code === 0 ? "Can't lookup map element because it does not exist." : systemNames().errorMessages.get(-code) ?? `Error ${-code}`;
 }
 
 function cutStacksText(why: Extract<Trouble, { readonly kind: "cut-stacks" }>["why"], count: number): string {

@@ -9,8 +9,10 @@ import type { ConsumerServices, Frame } from "../session/events.ts";
 import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
-import { strftime } from "./strftime.ts";
-import { errorMessages, signalMessages } from "./system-names.ts";
+
+// Loaded for the first name, and the first time.
+const systemNames = () => require("./system-names.ts") as typeof import("./system-names.ts");
+const times = () => require("./strftime.ts") as typeof import("./strftime.ts");
 
 /** Few scripts have doubles. */
 const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
@@ -256,7 +258,7 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
       const boot = memory.view.getUint32(offset + 12, true) === 0;
       const milliseconds = boot ? services.bootToEpochMilliseconds(value) : Number(value / 1000n) / 1000;
-      return strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
+      return times().strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
     }
   }
 }
@@ -305,12 +307,12 @@ function addressText(family: number, bytes: Uint8Array): string {
 }
 
 function errorText(errno: number): string {
-  return errorMessages.get(Math.abs(errno)) ?? `Unknown error ${errno}`;
+  return systemNames().errorMessages.get(Math.abs(errno)) ?? `Unknown error ${errno}`;
 }
 
 function signalText(signal: bigint): string {
   if (signal >= 34n && signal <= 64n) return `Real-time signal ${signal - 34n}`;
-  return signal < 0n || signal > 64n ? "N/A" : signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
+  return signal < 0n || signal > 64n ? "N/A" : systemNames().signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
 }
 
 /** An aggregation's words as text; histograms are multi-line and printed by the caller. */
