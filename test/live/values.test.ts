@@ -150,6 +150,30 @@ test("values are JSON as JSON has them, texts that maps have for keys, and count
   assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [{ p: ann, all: [ann, bob] }, { p: bob, all: [] }]);
 });
 
+test("members of one name are those of their classes", { skip: missing("g++") }, async () => {
+  writeFileSync(join(folder.path, "bases.cpp"), `
+    #include <string>
+    struct one { std::string x; };
+    struct two { std::string x; };
+    struct top { std::string x; };
+    struct left : top { std::string l; };
+    struct right : top { std::string r; };
+    struct all : one, two { long x; };
+    struct both : left, right { };
+    extern "C" __attribute__((noinline)) void take(const all &a, const both &b) { asm volatile("" :: "r"(&a), "r"(&b) : "memory"); }
+    int main() {
+      all a; a.one::x = "first"; a.two::x = "second"; a.x = 3;
+      both b; b.left::x = "of left"; b.right::x = "of right"; b.l = "l"; b.r = "r";
+      take(a, b);
+    }`);
+  const path = compileWith("g++", folder.path, "bases.cpp", "bases", "-O1");
+  const { script } = await over(path, `uprobe:${path}:take { print(args.a); print(args.a.x); print(args.b); print(args.b.x) }`);
+  assert.deepEqual(script.split("\n"), [
+    "{ .one::x = first, .two::x = second, .x = 3 }", "3",
+    "{ .x = of left, .l = l, .top::x = of right, .r = r }", "of left",
+  ]);
+});
+
 for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno-limit-debug-info"]]) {
   test(`loops over elements, as the program has them in its own: ${compiler}`, { skip: missing(compiler) }, async () => {
     writeFileSync(join(folder.path, "loops.cpp"), `

@@ -257,13 +257,31 @@ export class TreeMaker {
 
 interface Field { readonly name: string; readonly path: { readonly offset: number; readonly type: Type; readonly bits: { readonly bitOffset: number; readonly bitWidth: number } | undefined } }
 
-/** Members, those of nameless structs among them. */
-function fieldsOf(struct: StructType, offset = 0): Field[] {
-  return struct.members.flatMap((member): Field[] => {
+/** Members, those of base classes and nameless structs among them. A name is one member's, the outermost's: others have their class before it. */
+function fieldsOf(struct: StructType): Field[] {
+  const fields = fieldsWithin(struct, 0, []);
+  const names = new Map<object, string>();
+  const taken = new Set<string>();
+  for (const field of [...fields].sort((one, other) => one.within.length - other.within.length)) {
+    const { within } = field;
+    let { name } = field;
+    for (let i = within.length - 1; taken.has(name) && i >= 0; i--) name = `${within[i]}::${name}`;
+    for (let number = 2; taken.has(name); number++) name = `${field.name}#${number}`;
+    taken.add(name);
+    names.set(field, name);
+  }
+  return fields.map((field) => ({ name: names.get(field) ?? field.name, path: field.path }));
+}
+
+/** `within`: the base classes that a member is in. */
+function fieldsWithin(struct: StructType, offset: number, within: readonly string[]): (Field & { readonly within: readonly string[] })[] {
+  return struct.members.flatMap((member) => {
     const at = offset + member.offset;
     if (member.absent !== undefined || sizeOf(member.type) === 0) return [];
-    if (member.name === "") return member.type.kind === "struct" && !member.type.union ? fieldsOf(member.type, at) : [];
+    if (member.name === "") {
+      return member.type.kind === "struct" && !member.type.union ? fieldsWithin(member.type, at, member.type.name === "" ? within : [...within, member.type.name]) : [];
+    }
     const bits = member.bitWidth === undefined ? undefined : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth };
-    return [{ name: member.name, path: { offset: at, type: member.type, bits } }];
+    return [{ name: member.name, path: { offset: at, type: member.type, bits }, within }];
   });
 }
