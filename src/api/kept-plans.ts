@@ -20,6 +20,20 @@ const variables = /^(?:BPFTRACE_.*|STROBE_.*|DEBUGINFOD_.*|PATH|LD_LIBRARY_PATH)
 
 interface Kept { readonly plan: Plan; readonly files: readonly SeenFile[] }
 
+// Loaded for a plan that has types of structs.
+const decoding = () => require("../compiler/plain-plan.ts") as typeof import("../compiler/plain-plan.ts");
+
+/** Undefined where something in it is no plain data. */
+function written({ plan, files }: { readonly plan: Plan | undefined; readonly files: readonly SeenFile[] }): string | undefined {
+  if (plan === undefined) return undefined;
+  try {
+    return toText({ plan, files });
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
 /** The place of one script's plan, for what it would be compiled with now. */
 export class KeptPlan {
   readonly #name: string;
@@ -54,15 +68,8 @@ export class KeptPlan {
   /** `files`: what the plan was made from. */
   keep(plan: Plan, files: readonly SeenFile[]): void {
     if ([...plan.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
-    let text: string;
-    try {
-      text = toText({ plan, files });
-    } catch (error) {
-      // Events with structs of a program have their types, which may hold themselves.
-      if (error instanceof TypeError) return;
-      throw error;
-    }
-    kept.write(this.#name, this.#key + text);
+    const text = written({ plan, files }) ?? written({ plan: decoding().plainPlan(plan), files });
+    if (text !== undefined) kept.write(this.#name, this.#key + text);
   }
 
   /** It did not do: it will be compiled anew. */
