@@ -78,8 +78,8 @@ export interface StructType {
 
 // ── what a struct of a library is to those who use it ──
 
-/** text: bytes and their number. pointer: what it points to, or nothing. value: just what is in it. */
-export const forms = ["text", "list", "set", "mapping", "optional", "pointer", "value", "variants"] as const;
+/** text: bytes and their number. pointer: what it points to, or nothing. value: just what is in it. tuple: its members, without their names. */
+export const forms = ["text", "list", "set", "mapping", "optional", "pointer", "value", "tuple", "variants"] as const;
 export type Form = (typeof forms)[number];
 
 /**

@@ -150,7 +150,7 @@ function onlyReads(of: unknown): boolean {
 
 const needed: Readonly<Record<Form, readonly (readonly Part[])[]>> = {
   text: [["data", "length"]], list: [["data", "length"], ["length", "begin", "next", "item"]], set: [["length", "begin", "next", "item"]],
-  mapping: [["length", "begin", "next", "key", "value"]], optional: [["has", "item"]], pointer: [["data"]], value: [["item"]], variants: [[]],
+  mapping: [["length", "begin", "next", "key", "value"]], optional: [["has", "item"]], pointer: [["data"]], value: [["item"]], tuple: [[]], variants: [[]],
 };
 
 function described(names: readonly NamePattern[], draft: Draft, form: Form, file: string): Description {

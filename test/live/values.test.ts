@@ -41,7 +41,7 @@ for (const [compiler, library] of libraries) {
       const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
       const path = compileWith(compiler, folder.path, "library.cpp", `${library}-${compiler}${level}`, "-std=c++17", level, ...flags);
       const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
-      assert.equal(numbers.length, 24);
+      assert.equal(numbers.length, 30);
       const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
       assert.deepEqual(script.split("\n"), program.split("\n"));
     });
@@ -53,7 +53,7 @@ for (const level of ["0", "3"]) {
     const text = source("library.rs");
     const path = compileWith("rustc", folder.path, "library.rs", `rust${level}`, "--edition", "2021", "-C", `opt-level=${level}`);
     const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
-    assert.equal(numbers.length, 19);
+    assert.equal(numbers.length, 24);
     const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
     assert.deepEqual(script.split("\n"), program.split("\n"));
   });

@@ -10,6 +10,8 @@ import { integerLiteral } from "./pass.ts";
 
 /** Bytes of a text within another value, the terminator included. */
 const innerText = 64;
+/** How much deeper a value is that stands for another. */
+const aside = 1 / 4;
 
 /** A program's half of the address space. */
 const mostAddresses = 1n << 47n;
@@ -64,7 +66,8 @@ export class TreeMaker {
       case "mapping": return this.#sequence(shape.form);
       case "optional": return this.#choice(this.part("has"), this.#deeper(this.part("item")), shape.none);
       case "pointer": return this.#pointer(shape.none);
-      case "value": return this.#deeper(this.part("item"), 0);
+      case "value": return this.#standIn(this.part("item"));
+      case "tuple": return this.#tuple();
     }
   }
 
@@ -108,7 +111,7 @@ export class TreeMaker {
     const length = this.#binary("+", this.part("length"), this.#integer(1n));
     const text: Expression = { kind: "call", name: "str", args: [this.part("data"), length], span, type: unknownType };
     const capacity = textCapacity(this.#body.pass.config);
-    const whole: Expression = this.#level === 0 || capacity <= innerText ? text
+    const whole: Expression = this.#level < 1 || capacity <= innerText ? text
       : { kind: "cast", to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } }, operand: text, span, type: unknownType };
     const impossible: Expression = { kind: "string", value: "<impossible length>", span, type: unknownType };
     return { kind: "conditional", condition: this.#valid(), then: whole, otherwise: impossible, span, type: unknownType };
@@ -191,6 +194,24 @@ export class TreeMaker {
     return { kind: "choice", alternatives: [{ test, value }, { name: none, none: true }], span: this.#span, type: unknownType };
   }
 
+  /** What is shown instead is no deeper for who reads it; yet descriptions may go round. */
+  #standIn(item: Expression): Expression {
+    if (item.kind === "tuple") for (const element of item.elements) this.#deeper(element, aside);
+    return this.#deeper(item, aside);
+  }
+
+  /** Members of classes that hold one each; where some hold none, a record. */
+  #tuple(): Expression {
+    const object = this.#has("item") ? this.part("item") : this.#node;
+    const { type } = this.#body.pass.expression(object, this.#body);
+    const struct = type.kind === "pointer" ? type.target : type;
+    if (struct.kind !== "struct") return this.#node;
+    const fields = fieldsWithin(struct, 0, []).sort((one, other) => one.within.length - other.within.length);
+    if (this.#type.kind !== "struct" || fields.length !== parametersIn(this.#type.name)) return this.#record(object, struct);
+    const elements = fields.map(({ path }) => this.#deeper(this.#at(object, path.offset, path.type, path.bits), aside));
+    return { kind: "tuple", elements, span: this.#span, type: unknownType };
+  }
+
   #record(object: Expression, struct: StructType): Expression {
     const fields = fieldsOf(struct).map(({ name, path }) => ({ name, value: this.#deeper(this.#at(object, path.offset, path.type, path.bits)) }));
     return { kind: "record", fields, span: this.#span, type: unknownType };
@@ -253,6 +274,19 @@ export class TreeMaker {
   #binary(operator: BinaryOperator, left: Expression, right: Expression): Expression {
     return { kind: "binary", operator, left, right, span: this.#span, type: unknownType };
   }
+}
+
+/** How many types `tuple<int, pair<a, b> >` is made of: g++ says of a pack only in the name what is in it. */
+function parametersIn(name: string): number {
+  const inner = name.slice(name.indexOf("<") + 1, -1).trim();
+  let depth = 0;
+  let commas = 0;
+  for (const character of inner) {
+    if ("<([{".includes(character)) depth++;
+    else if (">)]}".includes(character)) depth--;
+    else if (character === "," && depth === 0) commas++;
+  }
+  return inner === "" ? 0 : commas + 1;
 }
 
 interface Field { readonly name: string; readonly path: { readonly offset: number; readonly type: Type; readonly bits: { readonly bitOffset: number; readonly bitWidth: number } | undefined } }

@@ -65,7 +65,8 @@ export function asShown(node: Expression, value: Expression, body: Body): Expres
   if (trees === undefined) made.set(node, trees = new Map());
   let tree = trees.get(type);
   if (tree === undefined) trees.set(type, tree = maker(node, type, level, body).whole());
-  return body.pass.expression(tree, body);
+  const shown = body.pass.expression(tree, body);
+  return isPath(tree) ? asShown(tree, shown, body) : shown;
 }
 
 const loops = new WeakMap<Statement, Map<StructType | PointerType, Statement>>();

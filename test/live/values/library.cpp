@@ -1,4 +1,5 @@
 // Values of the standard library: each is handed to a function of its own, and printed as a script should print it.
+#include <array>
 #include <cstdio>
 #include <deque>
 #include <list>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,8 @@ template <> string show(const string_view &value, bool inner) { return inner ? q
 template <> string show(const bool &value, bool) { return value ? "true" : "false"; }
 template <class A, class B> string show(const pair<A, B> &value, bool inner = true);
 template <class T> string show(const vector<T> &value, bool inner = true);
+template <class T, size_t N> string show(const array<T, N> &value, bool inner = true);
+template <class... T> string show(const tuple<T...> &value, bool inner = true);
 template <class T> string show(const optional<T> &value, bool inner = true) { return value ? show(*value) : "nullopt"; }
 template <class T> string show(const unique_ptr<T> &value, bool inner = true) { return value ? show(*value) : "nullptr"; }
 template <class T> string show(const shared_ptr<T> &value, bool inner = true) { return value ? show(*value) : "nullptr"; }
@@ -33,7 +37,7 @@ template <class T> string show(const shared_ptr<T> &value, bool inner = true) { 
 template <class C, class F> string joined(const char *around, const C &all, size_t size, F text) {
   string out(1, around[0]);
   size_t n = 0;
-  for (auto &one : all) {
+  for (auto &&one : all) {
     if (n == most) break;
     out += (n++ ? ", " : "") + text(one);
   }
@@ -41,8 +45,16 @@ template <class C, class F> string joined(const char *around, const C &all, size
   return out + around[1];
 }
 auto one = [](auto &value) { return show(value); };
+auto truth = [](bool value) { return show(value); };
 auto entry = [](auto &value) { return show(value.first) + ": " + show(value.second); };
 template <class T> string show(const vector<T> &value, bool inner) { return joined("[]", value, value.size(), one); }
+template <> string show(const vector<bool> &value, bool) { return joined("[]", value, value.size(), truth); }
+template <class T, size_t N> string show(const array<T, N> &value, bool inner) { return joined("[]", value, value.size(), one); }
+template <class... T> string show(const tuple<T...> &value, bool inner) {
+  string out;
+  apply([&](auto &...each) { ((out += (out.empty() ? "(" : ", ") + show(each, false)), ...); }, value);
+  return out + ")";
+}
 template <class T> string show(const deque<T> &value, bool inner = true) { return joined("[]", value, value.size(), one); }
 template <class T> string show(const list<T> &value, bool inner = true) { return joined("[]", value, value.size(), one); }
 template <class T> string show(const set<T> &value, bool inner = true) { return joined("{}", value, value.size(), one); }
@@ -60,6 +72,8 @@ SEE(7, list<string>) SEE(8, map<int, int>) SEE(9, map<string, vector<int>>) SEE(
 SEE(12, unordered_set<long>) SEE(13, optional<int>) SEE(14, optional<string>) SEE(15, unique_ptr<int>) SEE(16, shared_ptr<string>)
 SEE(17, pair<int, string>) SEE(18, vector<pair<string, int>>) SEE(19, deque<string>) SEE(20, map<pair<int, int>, string>)
 SEE(21, vector<unsigned char>) SEE(22, vector<optional<int>>) SEE(23, list<long>) SEE(24, map<long, string_view>)
+SEE(25, array<int, 3>) SEE(26, array<string, 20>) SEE(27, tuple<int, string, long>) SEE(28, vector<tuple<string, pair<short, bool>>>)
+SEE(29, vector<bool>) SEE(30, tuple<optional<int>>)
 
 int main() {
   setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -99,5 +113,13 @@ int main() {
   give_22({1, nullopt, 3});
   give_23({1, -1});
   give_24({{1, "one"}, {2, "two"}});
+  give_25({4, -5, 6});
+  array<string, 20> names;
+  for (int i = 0; i < 20; i++) names[i] = "name" + to_string(i);
+  give_26(names);
+  give_27({1, "two", 3l << 40});
+  give_28({{"a", {1, true}}, {"b", {-2, false}}});
+  give_29({true, false, true}), give_29({}), give_29(vector<bool>(100, true));
+  give_30({5}), give_30({nullopt});
   return 0;
 }

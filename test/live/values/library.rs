@@ -1,8 +1,9 @@
 // Values of the standard library: each is handed to a function of its own, and printed as a script should print it.
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Debug;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, RwLock};
 
 #[derive(Debug, Clone)]
 pub enum Shape { Circle(i32), Line(i32, i64), Named { name: String, sides: u8 }, Empty }
@@ -39,6 +40,11 @@ see!(see_16, 16, Flat);
 see!(see_17, 17, Vec<&'static str>);
 see!(see_18, 18, Tree);
 see!(see_19, 19, Vec<Shape>);
+see!(see_20, 20, Cell<i32>);
+see!(see_21, 21, RefCell<Vec<String>>);
+see!(see_22, 22, Mutex<String>);
+see!(see_23, 23, Arc<Mutex<HashMap<i32, i32>>>);
+see!(see_24, 24, Vec<RwLock<Option<u8>>>);
 
 /// As Rust prints it, but for what a script writes otherwise: members of structs, and what it leaves out.
 fn text<T: Debug>(value: &T) -> String { format!("{:?}", value) }
@@ -72,6 +78,11 @@ fn main() {
     for value in [Flat::One(7), Flat::Two(8), Flat::Three] { see_16(&value); line(text(&value)); }
     let value = vec!["x", "yz"]; see_17(&value); line(text(&value));
     let value = vec![Shape::Circle(1), Shape::Empty]; see_19(&value); line(text(&value));
+    let value = Cell::new(-5); see_20(&value); line(text(&value.get()));
+    let value = RefCell::new(vec!["a".to_string(), "b".to_string()]); see_21(&value); line(text(&value.borrow()));
+    let value = Mutex::new("within".to_string()); see_22(&value); line(value.lock().unwrap().clone());
+    let value = Arc::new(Mutex::new(HashMap::from([(1, -1), (2, -2)]))); see_23(&value); line(text(&*value.lock().unwrap()));
+    see_24(&vec![RwLock::new(Some(1)), RwLock::new(None)]); line("[Some(1), None]".to_string());
     let leaf = |name: &str| Tree { name: name.to_string(), leaves: vec![], age: Some(1) };
     see_18(&Tree { name: "root".to_string(), leaves: vec![leaf("a"), leaf("b")], age: None });
     line("{ .name = root, .leaves = [{ .name = a, .leaves = [], .age = Some(1) }, { .name = b, .leaves = [], .age = Some(1) }], .age = None }".to_string());
