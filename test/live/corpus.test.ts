@@ -55,11 +55,11 @@ function judged(path: string, file: string, pie: boolean, places: readonly numbe
 interface Traced { readonly ip: number; readonly vars: Readonly<Record<string, unknown>>; readonly globals: readonly unknown[] }
 
 /** The same by strobe. */
-async function traced(path: string, file: string, globals: readonly string[]): Promise<readonly Traced[]> {
+async function traced(path: string, places: readonly bigint[], globals: readonly string[]): Promise<readonly Traced[]> {
   const output = join(home, "traced.json");
-  const script = `uprobe:${path}@${file}:* { printf("%d", reg("ip")); print(vars); print((0, ${globals.map((name) => `var("${name}")`).join(", ")})); }`;
+  const script = `${places.map((address) => `uprobe:${path}:0x${address.toString(16)}`).join(",\n")} { printf("%d", reg("ip")); print(vars); print((0, ${globals.map((name) => `var("${name}")`).join(", ")})); }`;
   // Stacks begin where they begin under gdb.
-  const { stderr, code } = await strobe(["-f", "json", "-o", output, "-c", `setarch -R env -i ${path}`, "-e", script], { deadline: 60_000 });
+  const { stderr, code } = await strobe(["-f", "json", "-o", output, "-c", `setarch -R env -i ${path}`, "-"], { deadline: 60_000, input: script });
   assert.equal(code, 0, stderr);
   assert.doesNotMatch(stderr, /warning|error/);
   const hits: Traced[] = [];
@@ -161,7 +161,7 @@ async function prove(path: string, file: string, unoptimised: boolean): Promise<
   // A signal of Go's own scheduler makes gdb stop at a place once more.
   const hits = file.endsWith(".go") ? withoutRestarts(all.filter(({ pc }, i) => pc !== all[i - 1]?.pc), ({ pc }) => pc) : all;
   const wanted = corpusGlobals[file].map(([name]) => name).filter((name) => !hasNoPlace(info, name));
-  const met = await traced(path, file, wanted);
+  const met = await traced(path, places, wanted);
   const seen = file.endsWith(".go") ? withoutRestarts(met, ({ ip }) => ip) : met;
   const problems: string[] = [];
   const counts: Counts = { places: places.length, hits: hits.length, compared: 0, globals: 0, absent: 0, outOfReach: 0 };
