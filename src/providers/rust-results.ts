@@ -22,6 +22,9 @@ const depthMost = 16;
 const [registerBytes, returnedBytes] = [8, 16];
 /** The release since which pairs are as described here (rust-lang/rust#131211), and the one since which nothing else has changed. */
 const [settled, packed] = [84, 63];
+/** The release whose LLVM (15) first says which functions it changed: before, any result may have been left out. */
+const marked = 65;
+const unmarked: RustPassing = { by: "unknown", reason: "not told by compilers of Rust before 1.65, which leave results out without saying so; probe the line behind the call" };
 const versions: RustPassing = { by: "unknown", reason: "returned in a way that compilers of Rust differ in; probe the line behind the call" };
 const untold: RustPassing = { by: "unknown", reason: "returned in a way that debug information does not tell; probe the line behind the call" };
 
@@ -30,6 +33,7 @@ export function rustResultPassing(declared: DebugType, producer: string | undefi
   const release = /rustc version 1\.(\d+)/.exec(producer ?? "")?.[1];
   if (release === undefined) return untold;
   const size = bytesOfDebugType(type);
+  if (Number(release) < marked && size > 0 && size <= returnedBytes) return unmarked;
   const shape = shapeOf(type, Number(release) >= settled);
   if (size > returnedBytes) return Array.isArray(shape) && Number(release) < settled ? versions : { by: "address" };
   if (shape === "unknown") return Number(release) < settled ? versions : untold;
