@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { inject } from "postject";
+import { loader } from "../modules.mjs";
 import { buildParts } from "../parts.mjs";
 
 const node = process.env.NODE ?? process.execPath;
@@ -12,7 +13,7 @@ const scratch = resolve("build/single");
 const arch = process.arch;
 const target = resolve(process.argv[2] ?? `dist/strobe-linux-${arch}`);
 const bundle = {
-  bundle: true, platform: "node", format: "cjs", target: "node20.19", minify: true, logLevel: "warning",
+  loader, bundle: true, platform: "node", format: "cjs", target: "node20.19", minify: true, logLevel: "warning",
   define: { "import.meta.url": "__filename" },
 };
 const assets = {

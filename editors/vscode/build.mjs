@@ -4,11 +4,12 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync }
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { loader } from "../../modules.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
 const target = resolve(process.argv[2] ?? join(here, "out"));
-const shared = { bundle: true, platform: "node", format: "cjs", target: "node20.19", minifySyntax: true, minifyWhitespace: true, logLevel: "warning" };
+const shared = { loader, bundle: true, platform: "node", format: "cjs", target: "node20.19", minifySyntax: true, minifyWhitespace: true, logLevel: "warning" };
 
 mkdirSync(join(target, "dist"), { recursive: true });
 await build({ ...shared, entryPoints: [join(here, "extension.ts")], outfile: join(target, "dist/extension.js"), external: ["vscode"] });

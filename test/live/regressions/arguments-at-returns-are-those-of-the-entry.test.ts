@@ -122,11 +122,13 @@ for (const compiler of ["gcc", "clang"]) {
   for (const level of ["-O0", "-O2"]) {
     test(`nested calls, threads, structs, the stack and longjmp, by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
       const path = compileWith(compiler, folder.path, "calls.c", "calls", level, "-pthread");
+      // LLVM's debug information does not say where an optimised function finds these two as it begins, and strobe refuses them.
+      const first = compiler === "clang" && level === "-O2" ? "arg0, (int32)arg8" : "args.a, args.i";
       for (const kind of ["uretprobe", "ret"]) {
         const { lines, said } = await over(path, `
           ${kind}:${path}:fill { printf("%s %s %d %d\\n", str(args.out), str(args.in), args.first, retval); printf("%d\\n", (uint8)arg2); }
           ${kind}:${path}:total { print(args.p); print(args.b); print((args.s, retval)); }
-          ${kind}:${path}:nine { print((args.a, args.i, arg0, (int32)arg8, retval)); }
+          ${kind}:${path}:nine { print((${first}, arg0, (int32)arg8, retval)); }
           ${kind}:${path}:factorial { @f[args.n, retval] = count(); }
           ${kind}:${path}:maybe { @m[args.x, retval] = count(); }`);
         assert.match(said, /^Attached 5 probes\n$/);

@@ -56,7 +56,8 @@ function written(w: Writing, e: Expression): Written {
   const whole = (text: string): Written => ({ text, strength: memberStrength });
   switch (e.kind) {
     case "integer": return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
-    case "float": return whole(literalText(e.value));
+    // To JavaScript 3.0 is 3, which is an integer here.
+    case "float": return whole(Number.isInteger(e.value) ? `${w.imported("cast")}(${e.value}, "double")` : literalText(e.value));
     case "string": return whole(JSON.stringify(e.value));
     case "boolean": return whole(String(e.value));
     case "identifier": return whole(w.types.constant(e.name) ?? `${w.imported("enums")}.${e.name}`);
