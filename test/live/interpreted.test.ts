@@ -131,7 +131,7 @@ after(async () => {
 });
 
 /** Runs a command that waits for a line, with a script over it; gives the stacks that the script printed, each a line a frame. */
-async function stacksOf(command: readonly string[], script: string, pidOf = (pid: number): Promise<number> => Promise.resolve(pid)): Promise<string[][]> {
+async function stacksOf(command: readonly string[], script: string, pidOf = (pid: number): Promise<number> => Promise.resolve(pid), said = /^Attached 1 probe\n$/): Promise<string[][]> {
   const [program = "", ...rest] = command;
   const child = spawn(program, rest, { stdio: ["pipe", "ignore", "inherit"] });
   try {
@@ -141,7 +141,7 @@ async function stacksOf(command: readonly string[], script: string, pidOf = (pid
     child.stdin.end("\n");
     assert.deepEqual(await ended, [0, null]);
     const { stdout, stderr } = await running.outcome;
-    assert.doesNotMatch(stderr, /WARNING/);
+    assert.match(stderr, said);
     return stdout.split("STACK").slice(1).map((text) => text.split("\n").map((line) => line.trim()).filter((line) => line !== ""));
   } finally {
     child.kill("SIGKILL");
@@ -286,7 +286,9 @@ for (const [kind, { source, wanted }] of Object.entries(busy)) {
     mkdirSync(join(folder.path, kind));
     const script = join(folder.path, kind, "busy");
     writeFileSync(script, source);
-    const stacks = await stacksOf([path ?? "", script], 'profile:hz:199 { printf("STACK%s", ustack); }');
+    // A sample may come where a page with a name is not in memory: that is said, and the name is there the next time.
+    const stacks = await stacksOf([path ?? "", script], 'profile:hz:199 { printf("STACK%s", ustack); }', undefined,
+      /^Attached 1 probe\n(?:WARNING: \d+ interpreted functions? ha(?:s|ve) no name: .*\n)?$/);
     const whole = stacks.filter((stack) => wanted.every((frame) => stack.includes(frame)) && stack.at(-1)?.startsWith("_start+"));
     // Some are taken while the program begins, ends or collects its garbage.
     assert.ok(stacks.length >= 10 && whole.length >= 0.9 * stacks.length, `${whole.length} of ${stacks.length}`);
