@@ -41,7 +41,10 @@ export function sourceFunction(entry: Entry, instances: readonly Instance[], aro
     external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
     altered: entry.withAttribute(AT.calling_convention)?.number(AT.calling_convention) === NOCALL,
     ...(producer !== undefined && { producer }),
-    confined: isInlinedNowhereElse(entry) || (isOfOneFile(entry) && declared.file === positions.unitFile(entry.unit)),
+    // Asks every unit for its name, which only who looks for a function by its name needs to know.
+    get confined() {
+      return isInlinedNowhereElse(entry) || (isOfOneFile(entry) && declared.file === positions.unitFile(entry.unit));
+    },
     get parameters() {
       return (parameters ??= parametersOf(entry, around).map((each, i) => inAnyCopy(each, i, shown)));
     },
