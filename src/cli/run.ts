@@ -68,7 +68,10 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
   });
   try {
     if (script.known !== undefined) log?.("the script has run before: its plan was kept");
-    if (options.verbose) sayNothingKept();
+    if (options.verbose) {
+      sayNothingKept();
+      sayUnfitting();
+    }
     session = await openScript(script.source, script.openable, {
       ...script.options, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
       interrupted: () => isPending(stopNumbers),
@@ -99,6 +102,11 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
 function sayNothingKept(): void {
   const { path, problem } = storeState();
   if (problem !== undefined) process.stderr.write(`nothing is kept between runs in ${path}: ${problem}\n`);
+}
+
+function sayUnfitting(): void {
+  const { unfittingTypes } = require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
+  for (const name of unfittingTypes()) tell(`${name}: no description of this name fits; it is shown as its members\n`);
 }
 
 /** `opened`: takes the descriptors of the files that are opened for it. */

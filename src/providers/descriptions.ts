@@ -173,11 +173,26 @@ function glob(written: string): string {
   return written.replaceAll("[[]", "[").replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/\*+/g, ".*");
 }
 
+const unfitting = new Set<string>();
+const mostUnfitting = 64;
+
+/** Types that were looked at, whose name a description has, and whose members none: of another version of their library. */
+export function unfittingTypes(): readonly string[] {
+  return [...unfitting];
+}
+
+/** `std::vector<int>::iterator` has a pattern's name only as far as its class goes. */
+function isWithin(name: string): boolean {
+  return /[>)]::[^<>]*$/.test(name);
+}
+
 /** The first description that fits a type: its name, and everything that its expressions mention. */
 export function shapeFor(name: string, self: StructType | PointerType, made: TypeArguments, descriptions: readonly Description[]): Shape | undefined {
+  let named = false;
   for (const description of descriptions) {
     const pattern = description.names.find((one) => one.name.test(name));
     if (pattern === undefined) continue;
+    named = true;
     const own = pattern.parameters.length === 0 ? [] : made.of(self, []);
     if (own.length < pattern.parameters.length) continue;
     const types = new Map(pattern.parameters.map((parameter, i) => [parameter, own[i]]));
@@ -193,6 +208,7 @@ export function shapeFor(name: string, self: StructType | PointerType, made: Typ
       return { form, parts, types, variables, none, bare };
     }
   }
+  if (named && !isWithin(name) && unfitting.size < mostUnfitting) unfitting.add(name);
   return undefined;
 }
 

@@ -150,6 +150,19 @@ test("values are JSON as JSON has them, texts that maps have for keys, and count
   assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [{ p: ann, all: [ann, bob] }, { p: bob, all: [] }]);
 });
 
+test("-v names types that no description of their name fits", { skip: missing("g++") }, async () => {
+  writeFileSync(join(folder.path, "other.cpp"), `
+    #include <string>
+    namespace std { namespace __1 { template <class T> struct vector { T *first; unsigned long count; struct inner { T *at; } in; }; } }
+    extern "C" __attribute__((noinline)) void take(const std::__1::vector<int> &v, const std::string &s) { asm volatile("" :: "r"(&v), "r"(&s) : "memory"); }
+    int main() { std::__1::vector<int> v = { nullptr, 0, { nullptr } }; take(v, "text"); }`);
+  const path = compileWith("g++", folder.path, "other.cpp", "other", "-O1");
+  const { stderr, code } = await strobe(["-v", "-c", path, "-e", `uprobe:${path}:take { print(args.v); print(args.v.in); print(args.s) }`]);
+  assert.equal(code, 0, stderr);
+  const said = stderr.split("\n").filter((line) => line.includes("description"));
+  assert.deepEqual(said, ["std::__1::vector<int>: no description of this name fits; it is shown as its members"]);
+});
+
 test("members of one name are those of their classes", { skip: missing("g++") }, async () => {
   writeFileSync(join(folder.path, "bases.cpp"), `
     #include <string>
