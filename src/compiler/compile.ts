@@ -133,7 +133,7 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
   }
 }
 
-/** Beside probes on returns, what keeps for them what they are given of the entries. */
+/** Beside probes on returns and inside functions, what keeps for them what they are given of the entries. */
 function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[] {
   return probes.flatMap((resolved) => {
     const entries = resolved.variants.flatMap(({ entry }) => entry ?? []);

@@ -28,10 +28,12 @@ export interface Plan {
 }
 
 /**
- * `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script. `returns`: it is no loop
- * but a probe, which left out returns of calls that nothing was kept of.
+ * `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script. `unkept`: it is no loop
+ * but a probe, which left out what was in calls that nothing was kept of.
  */
-export interface CountedLoop { readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number; readonly returns?: string }
+export interface CountedLoop { readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number; readonly unkept?: UnkeptCalls }
+
+export interface UnkeptCalls { readonly probe: string; readonly where: "inside" | "return" }
 
 /** `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code. `line`: of the script. */
 export interface WatchedPlace { readonly call: WatchedCall; readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number }

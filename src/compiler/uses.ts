@@ -4,7 +4,7 @@ import type { FunctionDeclaration, Probe } from "../language/program.ts";
 /**
  * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of `args`
  * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables, `var.*NAME` where what one
- * points to is looked at (of `args` too).
+ * points to is looked at (of `args` too); `vars.*` where `args` or `vars` as a whole are more than printed.
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -80,7 +80,18 @@ function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
   if (kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args)) {
     for (const arg of node.args as unknown[]) if (isText(arg)) names.add(`var.${arg.value}`);
   }
+  if (kind === "call" && node.name === "print" && "args" in node && Array.isArray(node.args)) {
+    names.add("print");
+    for (const arg of node.args as unknown[]) {
+      if (isBuiltin(arg, "args")) names.add("args").add("args.*");
+      else if (isBuiltin(arg, "vars")) names.add("vars");
+      else if (typeof arg === "object" && arg !== null) collect(arg, names);
+    }
+    return true;
+  }
   if (kind === "builtin" && node.name === "args") names.add("args.*");
+  // More than shown: what it is has one type.
+  if (kind === "builtin" && (node.name === "args" || node.name === "vars")) names.add("vars.*");
   if (kind === "builtin" || kind === "call" || kind === "identifier") names.add(node.name);
   return false;
 }

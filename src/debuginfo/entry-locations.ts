@@ -61,6 +61,7 @@ function follow(expression: LocationExpression, frame: Frame): Followed | undefi
     case "constant":
     case "static":
     case "thread-local": return { was: expression };
+    case "at-entry": return { was: expression.value };
     case "register": {
       const held = frame.register(expression.register);
       return "frame" in held ? held : word(held);

@@ -22,17 +22,17 @@ export type Fetch =
   | { readonly kind: "narrow"; readonly of: Fetch; readonly size: 1 | 2 | 4; readonly signed: boolean }
   /** A tracepoint's __data_loc word at `offset`: the address (context + low 16 bits); the high 16 bits are the length. */
   | { readonly kind: "data-location"; readonly offset: number; readonly relative: boolean }
-  /** Where a function returns: a word that was kept at its entry, by its number (Context.kept). */
+  /** Inside a function or where it returns: a word that was kept at its entry, by its number (Context.kept). */
   | { readonly kind: "kept"; readonly word: number }
   | { readonly kind: "constant"; readonly value: bigint };
 
-/** What is kept of a function's calls from their entry until they return. The contexts of both ends have the same object. */
+/** What is kept of a function's calls from their entry on. The contexts of where it is kept and used have the same object. */
 export interface KeptCalls {
   /** Words of 8 bytes, fetched at the entry. */
   readonly words: readonly Fetch[];
-  /** Which of the calls of a thread it is; `ofProcess`: of a process, whose calls may go on in another thread. As many at the entry as at the return, and equal. */
+  /** Which of the calls of a thread it is; `ofProcess`: of a process, whose calls may go on in another thread. As many at the entry as where they are used, and equal. */
   readonly atEntry: readonly Fetch[];
-  readonly atReturn: readonly Fetch[];
+  readonly atUse: readonly Fetch[];
   readonly ofProcess: boolean;
 }
 
@@ -126,8 +126,11 @@ export interface Context {
   readonly sequence?: Fetch;
   /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
   readonly requires?: Fetch;
-  /** What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept. */
-  readonly kept?: { readonly at: "entry" | "return"; readonly calls: KeptCalls };
+  /**
+   * What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept. `without`: it is for
+   * calls that nothing was kept of, and returns at once in others; `shared`: there is such a handler at the same place.
+   */
+  readonly kept?: { readonly at: "entry" | "inside" | "return" | "without"; readonly calls: KeptCalls; readonly shared?: true };
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
 }

@@ -211,6 +211,7 @@ function isPassed(location: Location): boolean {
 function usesArgumentsOnly(expression: LocationExpression): boolean {
   switch (expression.kind) {
     case "register": return isArgument(expression.register);
+    case "at-entry": return usesArgumentsOnly(expression.value);
     case "load": return usesArgumentsOnly(expression.address);
     case "unary": return usesArgumentsOnly(expression.operand);
     case "binary": return usesArgumentsOnly(expression.left) && usesArgumentsOnly(expression.right);
@@ -324,6 +325,7 @@ export function onFrame(expression: LocationExpression): boolean {
     case "binary": return onFrame(expression.left) || onFrame(expression.right);
     case "constant":
     case "static":
+    case "at-entry":
     case "thread-local": return false;
   }
 }

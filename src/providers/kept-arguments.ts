@@ -1,5 +1,5 @@
-// Arguments where a function returns: as they were at its entry, kept for as long as the call takes. Pointers are kept, and what is
-// behind them is read when somebody looks, at the return.
+// What a function was called with, kept from its entry on: for where it returns its arguments, as long as the call takes; for its
+// instructions what variables are by what registers had been. Pointers are kept, and what is behind them is read when somebody looks.
 import type { Argument, Context, Fetch, KeptCalls, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
@@ -33,7 +33,7 @@ export function keepArguments({ entry, returned, inPlace, goroutine, several = f
   const numbered = usesNumbered(uses) ? entry.numbered?.map((fetch) => words.value(fetch)) : undefined;
   if (words.all.length === 0) words.all.push({ kind: "constant", value: 0n });
   const at = (popped: boolean): Fetch[] => [...(goroutine === undefined ? [stackPointer(popped)] : [goroutine.id, difference(goroutine.stack.high, stackPointer(false))]), ...(several ? [{ kind: "function" } as const] : [])];
-  const calls: KeptCalls = { words: words.all, atEntry: at(false), atReturn: at(!inPlace), ofProcess: goroutine !== undefined };
+  const calls: KeptCalls = { words: words.all, atEntry: at(false), atUse: at(!inPlace), ofProcess: goroutine !== undefined };
   const { args: _, numbered: __, retval: ___, ...plain } = entry;
   return {
     entry: { ...plain, kept: { at: "entry", calls } },
@@ -42,6 +42,35 @@ export function keepArguments({ entry, returned, inPlace, goroutine, several = f
       ...returned, kept: { at: "return", calls }, leavesLate: true,
       ...(args === undefined || !uses.has("args") ? {} : { args }), ...(numbered === undefined ? {} : { numbered }),
     },
+  };
+}
+
+/** What is kept of a call for a place inside it. */
+export interface CallSoFar {
+  /** Where the function is entered. */
+  readonly entry: bigint;
+  /** The call's canonical frame address, at the place. */
+  readonly frame: Fetch;
+  /** Fetched at the entry. */
+  readonly words: readonly Fetch[];
+}
+
+/**
+ * The contexts of a function's entry and of a place inside it. An address of a stack is one call's in all of a process, in whichever
+ * thread it goes on.
+ * @param without what is seen there of calls that nothing was kept of; left out: those are
+ */
+export function keepForInside(entry: Context, inside: Context, without: Context | undefined, { frame, words }: CallSoFar): { readonly entry: Context; readonly inside: readonly Context[] } {
+  // A call on x86-64 puts the return address below the frame's end.
+  const began: Fetch = registers.machine === "x86-64" ? { kind: "binary", operator: "+", left: frame, right: { kind: "constant", value: -8n } } : frame;
+  const calls: KeptCalls = { words, atEntry: [stackPointer(false)], atUse: [began], ofProcess: true };
+  // While the session lets go of its probes, entries are gone before what is inside.
+  return {
+    entry: { ...entry, kept: { at: "entry", calls } },
+    inside: [
+      { ...inside, kept: { at: "inside", calls, ...(without === undefined ? {} : { shared: true }) }, leavesLate: true },
+      ...(without === undefined ? [] : [{ ...without, kept: { at: "without", calls }, leavesLate: true } as const]),
+    ],
   };
 }
 

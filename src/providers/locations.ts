@@ -18,7 +18,14 @@ export interface Seen {
   loaded(address: bigint): Fetch | string;
   /** Where an offset into the binary's thread-local storage is, for the current thread. */
   threadLocal(offset: bigint): Fetch | string;
+  /** What is kept of the call's beginning; absent where nothing is. */
+  atEntry?(expression: AtEntry): Fetch | string;
 }
+
+export type AtEntry = Extract<LocationExpression, { kind: "at-entry" }>;
+
+/** Of what only the call's beginning tells, where nothing is kept of it. */
+const onlyAtEntry = "optimised out here: only what the function was called with tells it";
 
 // DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture, section 4.1).
 const x86Registers = ["ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"];
@@ -206,6 +213,7 @@ export function follow(expression: LocationExpression, seen: Seen, depth = 0): F
     case "register": return register(seen, expression.register);
     case "static": return seen.loaded(expression.address);
     case "thread-local": return seen.threadLocal(expression.offset);
+    case "at-entry": return seen.atEntry?.(expression) ?? onlyAtEntry;
     case "load": {
       const address = follow(expression.address, seen, depth + 1);
       if (typeof address === "string") return address;

@@ -11,6 +11,8 @@ import { sizeOf } from "../language/layout.ts";
 import { u64, type Type } from "../language/types.ts";
 import { isOnFrame, notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "./call-arguments.ts";
 import { bytesOfDebugType, DebugTypes } from "./debug-types.ts";
+import type { CallSoFar } from "./kept-arguments.ts";
+import { KeptEntry } from "./kept-entry.ts";
 import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
 import type { ResolveOptions } from "./provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "./registers.ts";
@@ -29,6 +31,8 @@ export interface ProgramPlace {
   readonly kernelSlide?: bigint;
   /** The copy that begins there. */
   readonly inlined?: InlinedCopy;
+  /** What the call was entered with can be kept for the place: for variables that the script names, or for all that it prints. */
+  readonly keeps?: "named" | "all";
 }
 
 /** A copy of a function that was inlined into another. */
@@ -71,6 +75,8 @@ export interface PlaceContext {
   readonly key: string;
   /** What the handler mentions and is not there: "`n` is optimised out here". */
   readonly lacking?: string;
+  /** What of the call's beginning the handler needs. */
+  readonly call?: CallSoFar;
 }
 
 /**
@@ -85,18 +91,24 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
     return { context: { ...context, variables: reason }, key: reason };
   }
   const seen = seenFrom(place, address, info, context, system);
+  const kept = place.keeps === undefined ? undefined : new KeptEntry(seen, place.binary, info);
+  const named = kept?.seen ?? seen;
+  const elsewhere = kept?.elsewhere ?? seen;
+  const plain = place.keeps === "all" ? named : seen;
   const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
   const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined
     : resultOf(around.reduced === true ? { ...around.fn, altered: true } : around.fn, seen, () => codeOf(around, place.binary)) ?? noResult(around.fn);
-  const args = place.returns ? undefined : parametersOf(around, info, seen, place.binary).map((arg) => (
-    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info, place.binary)));
-  const variables = new Variables(info, seen, place.binary, place.returns, args ?? [], around, uses);
+  const args = place.returns ? undefined : parametersOf(around, info, (name) => (uses.has(`args.${name}`) || uses.has(`var.${name}`) ? named : plain), plain, place.binary).map((arg) => (
+    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info, elsewhere, place.binary)));
+  const variables = new Variables(info, { plain, named, elsewhere }, place.binary, place.returns, args ?? [], around, uses);
+  const call = kept?.close();
   const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
   return {
     context: {
       ...context, variables, ...(args === undefined || !uses.has("args") ? {} : { args }), ...(retval === undefined ? {} : { retval }),
     },
-    key: keyOf([usedArgs, variables.used, retval]),
+    key: keyOf([usedArgs, variables.used, retval, call]),
+    ...(call === undefined ? {} : { call }),
     ...lackingIn(args, variables, uses),
     ...(retval?.absent === undefined ? {} : { lacking: `retval is ${retval.absent}` }),
   };
@@ -169,38 +181,50 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   return { ...found, entry: instance.kind === "body" && instance.entry === address, clone: cloned.test(symbol), reduced: /\.isra\b/.test(symbol) };
 }
 
-/** Lines that are looked at for where a variable lives, and that are named. */
+/** Lines that are looked at for where a variable lives, and runs of them that are named. */
 const [linesSearched, linesNamed] = [4096, 4];
 
 /** Says at which lines of the function a variable has a value, when it has none here. */
-function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo, binary: Binary): Argument {
+function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo, seen: Seen, binary: Binary): Argument {
   const { absent } = argument;
   if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
     const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
     return line === undefined ? argument : { ...argument, absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}` };
   }
-  if (absent === undefined || !absent.includes("optimised out") || variable === undefined || around?.instance === undefined) return argument;
+  if (absent === undefined || !/^optimised out( here|$)/.test(absent) || variable === undefined || around?.instance === undefined) return argument;
   const { fn, instance: { ranges } } = around;
-  const lines = new Set<number>();
+  const lines = new Map<number, boolean>();
   let searched = 0;
   for (const { line, address } of info.lines(fn.declared.file)) {
-    if (line === 0 || lines.has(line) || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
+    if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
     if (++searched > linesSearched) break;
-    const location = variable.location(address);
-    const whole = location.kind !== "pieces" || location.pieces.every((piece) => piece.location !== undefined);
-    if (location.kind !== "absent" && location.kind !== "implicit-pointer" && whole) lines.add(line);
+    const there = valueOf(variable, { ...seen, address });
+    lines.set(line, there.absent === undefined && (there.type.kind !== "struct" || there.type.partial === undefined));
   }
-  const named = [...lines].sort((a, b) => a - b);
-  if (named.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
-  const some = named.length <= linesNamed ? named.join(", ") : `${named.slice(0, linesNamed).join(", ")} and others`;
-  return { ...argument, absent: `${absent}; it has a value at ${named.length === 1 ? "line" : "lines"} ${some}` };
+  const runs = runsOf(lines);
+  if (runs.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
+  const some = runs.length <= linesNamed ? runs.join(", ") : `${runs.slice(0, linesNamed).join(", ")} and others`;
+  return { ...argument, absent: `${absent}; it has a value at ${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}` };
+}
+
+/** Lines that have something, as in `3`, `12-15`: lines without code are in no one's way. */
+function runsOf(lines: ReadonlyMap<number, boolean>): string[] {
+  const runs: { readonly first: number; last: number }[] = [];
+  let open = false;
+  for (const [line, has] of [...lines].sort(([a], [b]) => a - b)) {
+    const run = runs.at(-1);
+    if (has && open && run !== undefined) run.last = line;
+    else if (has) runs.push({ first: line, last: line });
+    open = has;
+  }
+  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
 }
 
 /** What Go's compiler calls a result without a name; results are among the parameters. */
 const unnamedResult = /^~[rb]\d+$/;
 
 /** Parameters in order, as they are at the place. */
-function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen, binary: Binary): Argument[] {
+function parametersOf(around: Around | undefined, info: DebugInfo, seenFor: (name: string) => Seen, seen: Seen, binary: Binary): Argument[] {
   if (around === undefined) return [];
   const { fn, instance, entry, clone } = around;
   const parameters = (instance?.parameters ?? fn.parameters).filter(({ name }) => !unnamedResult.test(name));
@@ -212,7 +236,7 @@ function parametersOf(around: Around | undefined, info: DebugInfo, seen: Seen, b
   const inScope = info.variablesAt(seen.address).filter(({ kind, outer }) => kind === "parameter" && outer !== true);
   return parameters.map((parameter) => {
     const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
-    return { name: parameter.name, ...valueOf(here, seen), ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}) };
+    return { name: parameter.name, ...valueOf(here, seenFor(parameter.name)), ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}) };
   });
 }
 
@@ -279,6 +303,9 @@ const largestShown = 1 << 10;
 class Variables implements ProgramVariables {
   readonly #info: DebugInfo;
   readonly #seen: Seen;
+  /** For what the script names. */
+  readonly #named: Seen;
+  readonly #elsewhere: Seen;
   readonly #binary: Binary;
   readonly #args: readonly Argument[];
   readonly #around: Around | undefined;
@@ -288,15 +315,17 @@ class Variables implements ProgramVariables {
   /** What the script uses. */
   readonly used: readonly unknown[];
 
-  constructor(info: DebugInfo, seen: Seen, binary: Binary, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
+  constructor(info: DebugInfo, { plain, named, elsewhere }: { readonly plain: Seen; readonly named: Seen; readonly elsewhere: Seen }, binary: Binary, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
     this.#info = info;
-    this.#seen = seen;
+    this.#seen = plain;
+    this.#named = named;
+    this.#elsewhere = elsewhere;
     this.#binary = binary;
     this.#args = args;
     this.#around = around;
-    this.#scope = returns ? [] : scopeAt(info, seen.address, around?.instance);
-    const named = [...uses].filter((use) => use.startsWith("var.")).map((use) => use.slice("var.".length));
-    this.used = [...named.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
+    this.#scope = returns ? [] : scopeAt(info, plain.address, around?.instance);
+    const names = [...uses].filter((use) => use.startsWith("var.")).map((use) => use.slice("var.".length));
+    this.used = [...names.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
   }
 
   find(name: string): Argument | string | undefined {
@@ -319,7 +348,7 @@ class Variables implements ProgramVariables {
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
     if (file === undefined) {
       const local = this.#scope.find((variable) => variable.name === plain);
-      if (local !== undefined) return withLines(this.#argument(local), local, this.#around, this.#info, this.#binary);
+      if (local !== undefined) return withLines(this.#argument(local, this.#named), local, this.#around, this.#info, this.#elsewhere, this.#binary);
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }
@@ -332,7 +361,7 @@ class Variables implements ProgramVariables {
     const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
     const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
     if (choices.length > 1) return `there are several variables \`${plain}\`: say which, as in ${choices.slice(0, 3).map((one) => `var("${one}")`).join(" or ")}`;
-    return { ...this.#argument(first), name };
+    return { ...this.#argument(first, this.#seen), name };
   }
 
   /** What only the linker calls so. */
@@ -351,7 +380,7 @@ class Variables implements ProgramVariables {
   #behind(name: string): Argument | undefined {
     if (this.#around?.entry === true) return undefined;
     const pointer = this.#scope.find((variable) => variable.name === name);
-    const target = pointer && targetOf(pointer, this.#seen);
+    const target = pointer && targetOf(pointer, this.#named);
     return target && { name: `*${name}`, ...target };
   }
 
@@ -372,7 +401,7 @@ class Variables implements ProgramVariables {
   }
 
   /** A parameter at the function's entry is where its caller put it; a local is nowhere yet. */
-  #argument(variable: Variable): Argument {
+  #argument(variable: Variable, seen: Seen): Argument {
     const { name, kind } = variable;
     if (this.#around?.entry === true) {
       const arg = kind === "parameter" ? this.#args.find((one) => one.name === name) : undefined;
@@ -382,7 +411,7 @@ class Variables implements ProgramVariables {
       }
     }
     const early = this.#around !== undefined && isNotYet(variable, this.#around, this.#seen, this.#binary);
-    return { name, ...valueOf(variable, this.#seen), ...(early ? { absent: notYet } : {}) };
+    return { name, ...valueOf(variable, seen), ...(early ? { absent: notYet } : {}) };
   }
 
   #unset(variable: Variable): boolean {
@@ -395,7 +424,7 @@ class Variables implements ProgramVariables {
     const all = new Map<string, Argument>();
     for (const variable of this.#scope) {
       if (variable.outer === true || variable.name === "" || unnamedResult.test(variable.name) || all.has(variable.name) || this.#unset(variable)) continue;
-      const argument = this.#argument(variable);
+      const argument = this.#argument(variable, this.#seen);
       if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
     }
     return [...all.values()];

@@ -1,11 +1,12 @@
 // Places of programs, grouped by what a handler sees there.
+import { InternalError } from "../faults/internal-error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import { insideUserFunction, variantsByFunction } from "./function-code.ts";
 import { asGoHasIt, goStack } from "./go-context.ts";
 import { copyContext } from "./inlined-places.ts";
-import { keepArguments, wantsArguments } from "./kept-arguments.ts";
+import { keepArguments, keepForInside, wantsArguments, type CallSoFar } from "./kept-arguments.ts";
 import type { Place } from "./places.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { variantsOf, type Variant } from "./resolution.ts";
@@ -37,19 +38,22 @@ export function variantsAt(spec: ProbeSpec, found: readonly FoundPlace[], kind: 
   const made = found.map((one) => ({ ...one, ...seenAt(baseOf(one.place), one, kind, system, options) }));
   const results = uses.has("retval") ? alikeResults(made) : made;
   const { complete, diagnostics } = withoutLacking(spec, results, ({ site }) => site.name);
-  const variants = new Map<string, { readonly context: Context; readonly atEntry?: Context; readonly places: FoundPlace[] }>();
-  for (const { binary, place, site, context, key, atEntry } of complete) {
+  const variants = new Map<string, { readonly context: Context; readonly atEntry?: Context; readonly without?: Context; readonly call?: CallSoFar; readonly places: FoundPlace[] }>();
+  for (const { binary, place, site, context, key, atEntry, without, call } of complete) {
     const copy = copyContext(context, place, kind.at === "return");
     const trampoline = kind.at === "return" && place.inlined === undefined && place.returnsFrom === undefined && kind.provider !== "ret";
     // Symbols are found from the place itself.
-    const own = uses.has("uaddr") ? { ...copy.context, userSymbol: symbolsSeenFrom(binary, place.offset, trampoline) } : copy.context;
+    const withSymbols = (seen: Context): Context => (uses.has("uaddr") ? { ...seen, userSymbol: symbolsSeenFrom(binary, place.offset, trampoline) } : seen);
+    const own = withSymbols(copy.context);
+    const other = without && withSymbols(copyContext(without, place, false).context);
     const whole = uses.has("uaddr") ? `${variants.size}` : `${place.returnsFrom === undefined} ${key} ${copy.key}`;
     const known = variants.get(whole);
     if (known !== undefined) known.places.push({ binary, place, site });
-    else variants.set(whole, { context: own, places: [{ binary, place, site }], ...(atEntry === undefined ? {} : { atEntry }) });
+    else variants.set(whole, { context: own, places: [{ binary, place, site }], ...(atEntry === undefined ? {} : { atEntry }), ...(call === undefined ? {} : { call }), ...(other === undefined ? {} : { without: other }) });
   }
-  const grouped = [...variants.values()].flatMap(({ context, atEntry, places }): Variant[] => {
+  const grouped = [...variants.values()].flatMap(({ context, atEntry, without, call, places }): Variant[] => {
     const of = (seen: Context): Variant[] => (seen.func === "site" ? variantsByFunction : variantsOf)(seen, places.map(({ site }) => site), options);
+    if (call !== undefined) return insideCall({ context, without, call }, places, system, of);
     return atEntry === undefined ? of(context) : withEntry(context, atEntry, places, uses, of);
   });
   return { variants: grouped, diagnostics };
@@ -69,6 +73,16 @@ function withEntry(context: Context, atEntry: Context, places: readonly FoundPla
   return [{ ...first, entry: { provider: "uprobe", context: ends.entry, sites: [...entries.values()] } }, ...more];
 }
 
+/** Places inside a function, with what keeps at its entry what variables there need of it. */
+function insideCall({ context, without, call }: { readonly context: Context; readonly without: Context | undefined; readonly call: CallSoFar }, [{ binary, site }]: readonly FoundPlace[], system: System, of: (context: Context) => Variant[]): Variant[] {
+  const offset = binary.fileOffset(call.entry);
+  if (offset === undefined) throw new InternalError("a function that something is kept of is in no file");
+  const ends = keepForInside(userContext({ provider: "uprobe", returns: false, system }), context, without, call);
+  const [first, ...more] = ends.inside.flatMap(of);
+  const entry: SiteRef = { name: site.name, ...(site.func === undefined ? {} : { func: site.func }), data: { path: binary.path, offset, semaphore: 0n } satisfies UserSite };
+  return [{ ...first, entry: { provider: "uprobe", context: ends.entry, sites: [entry] } }, ...more];
+}
+
 function contextOf({ provider, at }: PlaceKind, inside: boolean, system: System, uses: ReadonlySet<string>): Context {
   return inside ? insideUserFunction(provider, at === "return", system, uses) : userContext({ provider, returns: at === "return", system, uses });
 }
@@ -76,10 +90,17 @@ function contextOf({ provider, at }: PlaceKind, inside: boolean, system: System,
 interface SeenPlace extends PlaceContext {
   /** What the function's arguments are at its entry, where the handler at its return asks for them. */
   readonly atEntry?: Context;
+  /** What is there in calls that nothing was kept of, where the handler does without. */
+  readonly without?: Context;
 }
 
 function seenAt(base: Context, found: FoundPlace, kind: PlaceKind, system: System, options: ResolveOptions): SeenPlace {
   const seen = seenThere(base, found, kind, system, options);
+  if (kind.at !== "return" && (options.uses.has("vars") || options.uses.has("args.*")) && !options.uses.has("vars.*")) {
+    // Of all that is printed, what needs the call's beginning is shown where that was seen.
+    const more = seenThere(base, found, kind, system, options, "all");
+    return more.call === undefined ? seen : { ...more, ...(seen.call === undefined ? { without: seen.context } : {}) };
+  }
   if (kind.at !== "return" || found.place.inlined !== undefined || !wantsArguments(options.uses)) return seen;
   const { binary, place } = found;
   const offset = place.returnsFrom ?? place.offset;
@@ -99,14 +120,14 @@ function seenAt(base: Context, found: FoundPlace, kind: PlaceKind, system: Syste
 }
 
 /** What debug information and the language's conventions tell of a place. Equal keys: equal contexts. */
-function seenThere(base: Context, { binary, place }: FoundPlace, { at }: PlaceKind, system: System, options: ResolveOptions): PlaceContext {
+function seenThere(base: Context, { binary, place }: FoundPlace, { at }: PlaceKind, system: System, options: ResolveOptions, keeps: "named" | "all" = "named"): PlaceContext {
   const { offset, inlined, returnsFrom } = place;
   const there = asGoHasIt(base, binary, offset);
   // Arguments at returns are those of the entry.
   const uses = at === "return" ? new Set([...options.uses].filter((use) => use !== "args" && !use.startsWith("args."))) : options.uses;
   if (!wantsVariables(uses)) return { context: there.context, key: `${binary.path} ${there.key}` };
   const look = (returns: boolean): PlaceContext => {
-    const seen = withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }) }, system, { uses });
+    const seen = withVariables(there.context, { binary, offset, returns, ...(inlined === undefined ? {} : { inlined }), ...(at === "return" ? {} : { keeps }) }, system, { uses });
     return { ...seen, key: `${binary.path} ${there.key} ${seen.key}` };
   };
   if (returnsFrom === undefined) return look(at === "return");

@@ -1,12 +1,17 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
 import { cutStack } from "../compiler/unwound-stack.ts";
-import type { Plan } from "../compiler/plan.ts";
+import type { Plan, UnkeptCalls } from "../compiler/plan.ts";
 import { refusalOffsets, refusals } from "../compiler/refusals.ts";
 import { progInfo } from "../linux/bpf.ts";
 import type { Attachment } from "../providers/provider.ts";
 import type { Trouble } from "./events.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";
+
+const helpOfUnkept: Readonly<Record<UnkeptCalls["where"], string>> = {
+  return: "returns of calls whose entry it did not see: it asks for their arguments",
+  inside: "in calls whose entry it did not see: it asks for what they were called with",
+};
 
 interface Counter { readonly offsets: readonly number[]; readonly trouble: (count: number) => Trouble; seen: number }
 
@@ -38,9 +43,9 @@ export class TroubleCounters {
     };
     for (const watched of plan.watches) add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
     for (const loop of plan.loops) {
-      const { returns } = loop;
-      add(loop.offset, (count) => (returns === undefined ? { kind: "loop-cut", loop, count }
-        : { kind: "missed", probe: returns, count, help: "returns of calls whose entry it did not see: it asks for their arguments" }));
+      const { unkept } = loop;
+      add(loop.offset, (count) => (unkept === undefined ? { kind: "loop-cut", loop, count }
+        : { kind: "missed", probe: unkept.probe, count, help: helpOfUnkept[unkept.where] }));
     }
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {

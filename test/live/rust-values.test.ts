@@ -39,7 +39,7 @@ async function hiddenParameters(path: string, functions: ReadonlySet<string>): P
   assert.equal(code, 0, stderr);
   const hidden = new Set<string>();
   for (const line of readFileSync(output, "utf8").split("\n")) {
-    for (const [, name] of line.matchAll(/[{,] \.(\w+) = <(?:optimised out|not visible)>/g)) hidden.add(`${line.slice(0, line.indexOf(" "))} ${name}`);
+    for (const [, name] of line.matchAll(/[{,] \.(\w+) = <[a-z ]+>/g)) hidden.add(`${line.slice(0, line.indexOf(" "))} ${name}`);
   }
   return hidden;
 }

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
   struct point p = make_point(argc * 6);
   printf("{ .x = %d, .y = %d }\n", p.x, p.y);
   floats(1.5, 2, 0.5f, &at);
-  printf("{ .f = <not visible>, .n = 2, .g = <not visible>, .at = %p }\n2.5\n", (void *)&at);
+  printf("{ .f = <in a vector register>, .n = 2, .g = <in a vector register>, .at = %p }\n2.5\n", (void *)&at);
   int (*volatile through)(int, int, int) = unused;
   through(1, 2, 3);
   printf("1 2 3\n");

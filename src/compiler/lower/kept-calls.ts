@@ -1,7 +1,7 @@
-// What is kept of a function's calls from their entry until they return: words in a hash map, by the thread and what tells its
-// calls apart. A return takes its own entry away. Calls that never return (longjmp, exceptions, threads that end) leave theirs: the map
+// What is kept of a function's calls from their entry on, for its instructions or until they return: words in a hash map, by the thread
+// and what tells its calls apart. A return takes its own entry away. Calls that never return (longjmp, exceptions, threads that end) leave theirs: the map
 // forgets what was used least lately, and a later call at the same place writes over it.
-import type { KeptCalls } from "../../language/context.ts";
+import type { Context, KeptCalls } from "../../language/context.ts";
 import { u64 } from "../../language/types.ts";
 import type { Place, Value } from "../ir.ts";
 import { fetchValue } from "./fetch.ts";
@@ -26,27 +26,33 @@ export function keepCall(f: FunctionState, calls: KeptCalls): void {
   build.emit({ op: "map-store", map, key, source: { kind: "copy", from: words, size } });
 }
 
-/** Takes them back; leaves the handler, and counts it, where nothing was kept. */
-export function recallCall(f: FunctionState, calls: KeptCalls): void {
+/** Gives them back, and at a return forgets them; leaves the handler where nothing was kept, and counts it unless it is another's. */
+export function recallCall(f: FunctionState, { at: where, calls, shared }: NonNullable<Context["kept"]>): void {
   const { build } = f;
   const map = mapOf(f, calls);
-  const key = keyOf(f, calls, calls.atReturn);
+  const key = keyOf(f, calls, calls.atUse);
   const entry = lookup(f, map, key);
   const { then, otherwise } = build.branch(build.compare("ne", entry, build.constant(0n)));
+  if (where === "without") {
+    build.start(then);
+    build.return();
+    build.start(otherwise);
+    return;
+  }
   build.start(otherwise);
-  build.emit({ op: "loop-cut", loop: counterOf(f) });
+  if (shared !== true) build.emit({ op: "loop-cut", loop: counterOf(f, where === "return" ? "return" : "inside") });
   build.return();
   build.start(then);
   const words = f.slotOf("kept", calls.words.length * 8);
   build.emit({ op: "entry-copy", to: words, map, entry, size: calls.words.length * 8 });
   f.kept = calls.words.map((_, i): Value => build.give((result) => ({ op: "load", result, from: at(words, i * 8), size: 8, signed: false })));
-  build.emit({ op: "map-delete", map, key });
+  if (where === "return") build.emit({ op: "map-delete", map, key });
 }
 
-function counterOf({ module, handler }: FunctionState): number {
-  const returns = handler.sites[0]?.name ?? handler.provider;
-  const known = module.loops.findIndex((counted) => counted.returns === returns);
-  return known >= 0 ? known : module.loops.push({ span: handler.probe.span, returns }) - 1;
+function counterOf({ module, handler }: FunctionState, where: "inside" | "return"): number {
+  const probe = handler.sites[0]?.name ?? handler.provider;
+  const known = module.loops.findIndex(({ unkept }) => unkept?.probe === probe && unkept.where === where);
+  return known >= 0 ? known : module.loops.push({ span: handler.probe.span, unkept: { probe, where } }) - 1;
 }
 
 function mapOf({ module }: FunctionState, calls: KeptCalls): number {

@@ -78,9 +78,9 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
       { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
-    loops: module.loops.map(({ span, returns }, i) => ({
+    loops: module.loops.map(({ span, unkept }, i) => ({
       place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.loopOffsets[i],
-      ...(returns === undefined ? {} : { returns }),
+      ...(unkept === undefined ? {} : { unkept }),
     })),
     regions,
     handlers,
@@ -116,7 +116,7 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
     f.build.start(then);
   }
   if (kept?.at === "entry") keepCall(f, kept.calls);
-  else if (kept !== undefined) recallCall(f, kept.calls);
+  else if (kept !== undefined) recallCall(f, kept);
   if (handler.predicate !== undefined) onlyIf(handler.predicate);
   f.run(handler.body);
   f.build.return();

@@ -9,7 +9,7 @@ import type { Expression, IndexAccess, Statement } from "../../language/program.
 import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
-import type { EventAction } from "../plan.ts";
+import type { EventAction, UnkeptCalls } from "../plan.ts";
 import type { Watches } from "../watches.ts";
 import type { Instruction, IrFunction, IrMap, Place, ReadSpace, Source, Value } from "../ir.ts";
 import { isRegister } from "./registers.ts";
@@ -41,8 +41,8 @@ export interface ModuleState {
   readonly timeFormats: string[];
   readonly packetFiles: string[];
   readonly probeNames: string[];
-  /** Loops that the kernel may cut short, by their places in the script; and probes whose `returns` may be of calls that nothing was kept of. */
-  readonly loops: { readonly span: Span; readonly returns?: string }[];
+  /** Loops that the kernel may cut short, by their places in the script; and probes that may be in calls that nothing was kept of. */
+  readonly loops: { readonly span: Span; readonly unkept?: UnkeptCalls }[];
   /** The maps in which something of calls is kept. */
   readonly kept: Map<KeptCalls, number>;
   /** With `-k`. */
@@ -115,7 +115,7 @@ export class FunctionState {
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
-  /** At a return: the words that were kept at the entry. */
+  /** The words that were kept at the function's entry. */
   kept: readonly Value[] = [];
   /** While a number is read: the elements on the way to it, and the block (made when there is one) for an index outside of its array. */
   outside: { readonly elements: ReadonlySet<IndexAccess>; block: number | undefined } | undefined;

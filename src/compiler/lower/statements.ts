@@ -242,7 +242,7 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
 function countCut({ build, module, handler }: FunctionState, { span }: Statement): void {
   if (handler.placement !== "kernel") return;
   // One however often it is compiled.
-  const known = module.loops.findIndex((loop) => loop.returns === undefined && loop.span.start === span.start && loop.span.end === span.end);
+  const known = module.loops.findIndex((loop) => loop.unkept === undefined && loop.span.start === span.start && loop.span.end === span.end);
   build.emit({ op: "loop-cut", loop: known >= 0 ? known : module.loops.push({ span }) - 1 });
 }
 

@@ -312,7 +312,8 @@ class Machine {
         }
         case OP.nop: case OP.GNU_uninit: break;
         case OP.push_object_address: throw new Unknowable("its location depends on the object it is in");
-        case OP.GNU_parameter_ref: case OP.GNU_variable_value: throw new Unknowable("its location depends on a value in the caller");
+        case OP.GNU_parameter_ref: throw new Unknowable("optimised out: no caller passes it any more, and what each would have passed is told for debuggers that look at callers");
+        case OP.GNU_variable_value: throw new Unknowable("its location depends on the value of another variable");
         default: throw new Unknowable(`its location has the unknown operation 0x${op.toString(16)}`);
       }
     }
@@ -358,17 +359,21 @@ class Machine {
     return encoding === 5 || encoding === 6 ? binary(">>", binary("<<", value, shift), shift) : narrowed(value, bytes);
   }
 
-  /** What a register had when the function began: known where it begins, kept by nobody later. */
+  /** What a register had when the function with a body around it began. */
   #entryValue(bytes: Buffer): void {
-    const { address, functionStart } = this.#place;
-    if (address === undefined || address !== functionStart) {
-      throw new Unknowable("optimised out here (only the function's first instruction still has it)");
-    }
-    const inner = new Machine(this.#place);
+    const { address, functionStart, cfa } = this.#place;
+    if (address === undefined || functionStart === undefined) throw new Unknowable("its location depends on a call that is not known");
+    const inner = new Machine({ ...this.#place, address: functionStart });
     const { location, top } = inner.run(bytes);
-    if (location?.kind === "register") this.#push(register(location.register));
-    else if (top !== undefined) this.#push(top);
-    else throw new Unknowable("its value at the function's beginning is nowhere");
+    const value = location?.kind === "register" ? register(location.register) : top;
+    if (value === undefined) throw new Unknowable("its value at the function's beginning is nowhere");
+    if (address === functionStart) {
+      this.#push(value);
+      return;
+    }
+    const frame = cfa(address);
+    if (frame === undefined) throw new Unknowable("its call cannot be told from others: there is no unwinding information here");
+    this.#push({ kind: "at-entry", value, entry: functionStart, cfa: frame });
   }
 }
 

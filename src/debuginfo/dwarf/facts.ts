@@ -150,6 +150,8 @@ export type LocationExpression =
   | { readonly kind: "static"; readonly address: bigint }
   /** An offset into the module's thread-local storage. */
   | { readonly kind: "thread-local"; readonly offset: bigint }
+  /** What it was when the call began, at `entry`; `cfa`: the call's canonical frame address, seen from here, which tells it from others. */
+  | { readonly kind: "at-entry"; readonly value: LocationExpression; readonly entry: bigint; readonly cfa: LocationExpression }
   | { readonly kind: "load"; readonly address: LocationExpression; readonly bytes: 1 | 2 | 4 | 8 }
   | { readonly kind: "unary"; readonly operator: "-" | "~"; readonly operand: LocationExpression }
   | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: LocationExpression; readonly right: LocationExpression };

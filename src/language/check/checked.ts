@@ -68,7 +68,7 @@ export interface ResolvedVariant {
   readonly context: Context | "host";
   readonly provider: string;
   readonly sites: readonly SiteRef[];
-  /** Where what the handler is given at returns is kept (Context.kept): a program of its own, which the script knows nothing of. */
+  /** Where what the handler is given of the call is kept (Context.kept): a program of its own, which the script knows nothing of. */
   readonly entry?: Omit<ResolvedVariant, "entry">;
 }
 
