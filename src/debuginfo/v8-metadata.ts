@@ -2,6 +2,7 @@
 // `v8dbg_…`), and what copies of those objects mean.
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
+import { exportedAddress } from "./symbol-hash.ts";
 
 /** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/unwind-layout.ts. */
 export interface V8Facts {
@@ -37,8 +38,9 @@ const numbers = {
 export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | string | undefined {
   const known: Partial<Record<keyof typeof numbers, number>> = {};
   for (const [name, spellings] of Object.entries(numbers) as [keyof typeof numbers, readonly string[]][]) {
-    const symbol = spellings.map((spelling) => symbols.find(`v8dbg_${spelling}`)).find((one) => one !== undefined);
-    if (symbol !== undefined) known[name] = numberAt(elf, symbol.address);
+    // Exported by Node itself; V8 as a library of its own may have them among its other symbols.
+    const address = firstOf(spellings, (spelling) => exportedAddress(elf, `v8dbg_${spelling}`)) ?? firstOf(spellings, (spelling) => symbols.find(`v8dbg_${spelling}`)?.address);
+    if (address !== undefined) known[name] = numberAt(elf, address);
     else if (name === "smi") return undefined;
   }
   const { smi, shared, functionType, name, script, flags, scriptType, scriptName, lineEnds, scopeType, scopeNames } = known;
@@ -48,6 +50,15 @@ export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | string | undef
   // The numbers of a function and of a script follow what is told (src/objects/shared-function-info.tq, script.tq).
   return { shared, functionType, name, script, literal: flags + 4, scriptType, scriptName, scriptId: lineEnds + 8, scopeType, scopeNames };
 }
+
+function firstOf<T, R>(all: readonly T[], of: (one: T) => R | undefined): R | undefined {
+  for (const one of all) {
+    const found = of(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 const missing = "it does not tell where its objects keep names (v8dbg_…)";
 
 function numberAt(elf: Elf, address: bigint): number {
