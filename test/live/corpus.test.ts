@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import type { DebugInfo, Location, Variable } from "../../src/debuginfo/dwarf/facts.ts";
 import { bytesOfDebugType } from "../../src/providers/debug-types.ts";
 import { openBinary } from "../../src/providers/live-binary.ts";
+import { missing as missingOrOld } from "../support/compilers.ts";
 import { corpusC, corpusCpp, corpusGlobals, corpusGo, corpusRust, oracle } from "../support/corpus.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
@@ -292,7 +293,7 @@ test("stripped, with its debug information in a file of its own", { skip: lackin
 });
 
 for (const flags of [["-Copt-level=0"], ["-Copt-level=2"], ["-Copt-level=3", "-Cforce-frame-pointers=yes"]]) {
-  test(`rustc ${flags.join(" ")}`, { skip: lacking("rustc", ...tools) }, async (t) => {
+  test(`rustc ${flags.join(" ")}`, { skip: missingOrOld("rustc") || lacking(...tools) }, async (t) => {
     t.diagnostic(JSON.stringify(await prove(compile("rustc", "corpus.rs", ...flags), "corpus.rs", flags.includes("-Copt-level=0"))));
   });
 }
