@@ -27,7 +27,10 @@ describe("a signal ends", () => {
       const [, left] = /^WARNING: (\d+) commands of system\(\) not run: strobe was told to end$/m.exec(stderr) ?? [];
       const [, foos = "", events] = /^((?:foo\n)*)end\n\n\n@events: (\d+)\n$/.exec(stdout.replace("all\n", "")) ?? assert.fail(stdout.slice(-200));
       assert.ok(Number(left) > 0, stderr);
-      assert.equal(foos.length / "foo\n".length + Number(left), Number(events));
+      // The one that ran then may have been ended before it wrote, or after.
+      const ended = stderr.split("\n").filter((line) => line.startsWith("ERROR: command was ended by ")).length;
+      const told = foos.length / "foo\n".length + Number(left);
+      assert.ok(ended <= 1 && told <= Number(events) && told >= Number(events) - ended, `${told} of ${events}: ${stderr}`);
     });
   }
 
