@@ -272,26 +272,30 @@ for (const [version, path] of skip === false ? nodes() : []) {
 
 const busy = {
   python: {
-    source: "import sys\ndef leaf(n): return sum(i % 7 for i in range(n))\ndef deep(n): return leaf(20000) if n == 0 else max([n], key=lambda x: deep(n - 1))\ndef main():\n  for _ in range(300): deep(4)\nsys.stdin.readline()\nmain()\n",
-    wanted: ["deep (busy:3) [python]", "main (busy:5) [python]", "<module> (busy:7) [python]"],
+    source: "import os, sys\ndef leaf(n): return sum(i % 7 for i in range(n))\ndef deep(n): return leaf(20000) if n == 0 else max([n], key=lambda x: deep(n - 1))\ndef main():\n  os.getsid(0)\n  for _ in range(300): deep(4)\n  os.getsid(0)\nsys.stdin.readline()\nmain()\n",
+    wanted: ["deep (busy:3) [python]", "main (busy:6) [python]", "<module> (busy:9) [python]"],
+    call: "getsid",
   },
   node: {
-    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction leaf(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\nfunction deep(n) { return n === 0 ? leaf(1e6) : [n].map(() => deep(n - 1))[0]; }\nfunction main() { for (let i = 0; i < 500; i++) deep(4); }\nmain();\n",
+    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction leaf(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\nfunction deep(n) { return n === 0 ? leaf(1e6) : [n].map(() => deep(n - 1))[0]; }\nfunction main() { process.getegid(); for (let i = 0; i < 500; i++) deep(4); process.getegid(); }\nmain();\n",
     wanted: ["deep (busy:3) [javascript]", "main (busy:4) [javascript]", "(anonymous) (busy:1) [javascript]"],
+    call: "getegid",
   },
 };
-for (const [kind, { source, wanted }] of Object.entries(busy)) {
+for (const [kind, { source, wanted, call }] of Object.entries(busy)) {
   const path = kind === "node" ? process.execPath : [...found.values()][0];
   test(`${kind}, busy: nearly all samples are told from the first function on`, { timeout: 2 * deadline, skip: skip || (path === undefined && "needs Python 3.11 or later") }, async () => {
     mkdirSync(join(folder.path, kind));
-    const script = join(folder.path, kind, "busy");
-    writeFileSync(script, source);
+    const program = join(folder.path, kind, "busy");
+    writeFileSync(program, source);
+    // Samples count between two calls and in the program's own thread: neither while it begins or ends, nor where code is compiled.
+    const script = `uprobe:libc:${call} { @busy = 1 - @busy; } profile:hz:199 /@busy && tid == pid/ { printf("STACK%s", ustack); } end { clear(@busy); }`;
     // A sample may come where a page with a name is not in memory: that is said, and the name is there the next time.
-    const stacks = await stacksOf([path ?? "", script], 'profile:hz:199 { printf("STACK%s", ustack); }', undefined,
-      /^Attached 1 probe\n(?:WARNING: \d+ interpreted functions? ha(?:s|ve) no name: .*\n)?$/);
+    const stacks = await stacksOf([path ?? "", program], script, undefined,
+      /^Attached 3 probes\n(?:WARNING: \d+ interpreted functions? ha(?:s|ve) no name: .*\n)?$/);
     const whole = stacks.filter((stack) => wanted.every((frame) => stack.includes(frame)) && stack.at(-1)?.startsWith("_start+"));
-    // Some are taken while the program begins, ends or collects its garbage.
-    assert.ok(stacks.length >= 10 && whole.length >= 0.9 * stacks.length, `${whole.length} of ${stacks.length}`);
+    // A few are taken where a function begins and has no frame yet.
+    assert.ok(stacks.length >= 10 && whole.length >= 0.8 * stacks.length, `${whole.length} of ${stacks.length}`);
   });
 }
 
